@@ -88,7 +88,7 @@ outside: $(ENVIRONMENT)
 	$(BIN)/python -m venv _build/outside
 	$(BIN)/python -c "import sysconfig as s; print(s.get_path('purelib'))" > $$(_build/outside/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/book.pth
 	_build/outside/bin/python -m pip install --quiet --editable .[outside]
-	_build/outside/bin/python -m pytest tests/layers/outside.py
+	_build/outside/bin/python -m pytest tests/layers/against_transformers.py
 
 audit: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.audit.audit $(foreach name,$(PAGE),--page $(name))

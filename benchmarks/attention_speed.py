@@ -1,11 +1,11 @@
-"""How long does the companion's attention take? Ratios to torch's own, forward with backward.
+"""Speed of the companion's attention, forward with backward, as a multiple of torch's.
 
     python benchmarks/attention_speed.py               the layer, with weights and without, and a transformer's block
     python benchmarks/attention_speed.py --repeat 30   more rounds: steadier medians
 
-Both take turns, so that a machine that slows down slows both; printed are medians over the rounds. torch computes as it
-writes the equations down, without its fused kernels (`SDPBackend.MATH`), and with them, where it has a choice: when no
-weights are asked for. One thread, float32.
+Both take turns, so that a machine that slows down slows both; the output is medians over the rounds. torch runs without
+its fused kernels (`SDPBackend.MATH`), and with them where it can use them: when no weights are needed. One thread,
+float32.
 """
 
 import argparse
@@ -24,7 +24,7 @@ HEADS = 4
 
 
 def seconds(module, inputs, call):
-    """One run, forward with backward."""
+    """Return the seconds of one forward and backward pass."""
     leaves = [x.detach().requires_grad_() for x in inputs]
     began = time.perf_counter()
     result = module(*leaves, **call)
@@ -34,7 +34,7 @@ def seconds(module, inputs, call):
 
 
 def ratio(make, count, size, repeat, call, backend):
-    """The median time of ours divided by that of torch's."""
+    """Return the companion's median time divided by torch's."""
     steps, batch, features = size
     modules = [make(source, features) for source in (companion, nn)]
     inputs = [torch.randn(steps, batch, features) for _ in range(count)]
@@ -60,7 +60,7 @@ def block(source, features):
     return source.TransformerEncoderLayer(features, HEADS, 2 * features, dropout=0.0)
 
 
-# what → how it is made, inputs, arguments of the call, what torch may use
+# name → constructor, number of inputs, arguments of the call, torch's kernels
 CASES = {
     "layer, with weights": (layer, 3, {}, unfused),
     "layer, without weights": (layer, 3, {"need_weights": False}, unfused),

@@ -1,14 +1,13 @@
-"""What attention is good for: the runs on which the chapter on it rests, an hour on one core.
+"""Evidence for the chapter on attention: with and without attention, and transformers; an hour on one core.
 
-    python benchmarks/evidence_attention.py           compute what is missing; it may be stopped and started again
-    python benchmarks/evidence_attention.py --again   compute all of it anew
+    python benchmarks/evidence_attention.py           compute missing runs; an interrupted call can be repeated
+    python benchmarks/evidence_attention.py --again   recompute all runs
 
-*words*: English numerals of up to nine digits are read in words and written in digits, by encoder and decoder without
-attention at four sizes, and with attention, dot products or additive, with as many parameters as the second of these.
-*joined*: the same as one sequence, by a language model, an LSTM (also with twice the steps, since one takes it half the
-time) or a transformer. *text*: these two on the English text. For each kind the learning rate is chosen first, on a
-seed of its own, by the loss on what is held out; then five other seeds learn with it. Written is
-companion/learning/evidence/attention.json.
+*words*: encoders and decoders read English numerals of up to nine digits in words and write digits, without attention
+at four sizes, and with attention, dot products or additive, with as many parameters as the second of these. *joined*:
+the same as one sequence, by a language model, an LSTM (also with twice the steps, since its steps take half the time)
+or a transformer. *text*: these two on the English text. For each kind the learning rate is chosen first, on a seed of
+its own, by the held-out loss; then five other seeds use it. Output: companion/learning/evidence/attention.json.
 """
 
 import itertools
@@ -30,10 +29,10 @@ from companion.learning.training import IGNORED, evaluate, train
 from companion.learning.transformer_model import TransformerModel
 from companion.learning.windows import ConsecutiveWindows, RandomWindows, split
 
-NAME, VERSION = "attention", 1  # another version when something else is computed
+NAME, VERSION = "attention", 1  # increase when the program computes something else
 NAMES = ("experiment", "kind", "seed", "learning_rate")
 SEEDS, FIRST_SEED, LEARNING_RATES = (0, 1, 2, 3, 4), 100, (0.001, 0.003, 0.01, 0.02)
-EPOCHS, BATCHES, ASKED = 20, 100, 300  # ASKED: held-out numbers of each length
+EPOCHS, BATCHES, TESTED = 20, 100, 300  # TESTED: held-out numbers of each length
 # hidden_size of the decoder, or d_model
 KINDS = {
     "words": {"fixed 16": 16, "fixed 42": 42, "fixed 64": 64, "fixed 128": 128, "dot product": 32, "additive": 34},
@@ -46,7 +45,7 @@ TEXT_EPOCHS, TEXT_BATCH, TEXT_WINDOW = 24, 16, 64
 
 
 def new_model(experiment, kind, num_inputs, num_outputs):
-    """A new network of this kind; torch's layers, which compute the same as ours, sooner."""
+    """Return a new network of this kind, of torch's layers, which compute the same numbers faster."""
     size = KINDS[experiment][kind]
     if kind == "transformer":
         blocks = [nn.TransformerEncoderLayer(size, HEADS, 2 * size, dropout=0.0) for _ in range(BLOCKS)]
@@ -71,8 +70,10 @@ def new_model(experiment, kind, num_inputs, num_outputs):
 
 
 def run(settings, epochs=None):
-    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`. epochs:
-    of a text, all if None."""
+    """Train and measure one network, and return its settings and results.
+
+    settings: the values of `NAMES`. epochs: for the text, all if None.
+    """
     torch.set_num_threads(1)
     experiment, _, seed, _ = settings
     torch.manual_seed(seed)
@@ -81,8 +82,10 @@ def run(settings, epochs=None):
 
 
 def learn(model, batches, learning_rate, planned, epochs=None, **options):
-    """Train with a learning rate that rises and falls over the epochs that are planned, and stop after `epochs`, after
-    all of them if None. Returns the history and the seconds that a step took."""
+    """Train with a rising and falling learning rate, and return the history and the seconds per step.
+
+    The schedule covers `planned` epochs; training stops after `epochs`, after all of them if None.
+    """
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     steps, epochs = planned * len(batches), epochs or planned
     scheduler = torch.optim.lr_scheduler.OneCycleLR(
@@ -101,17 +104,17 @@ def numerals_run(settings):
     _, per_step = learn(model, task, learning_rate, EPOCHS * (2 if "twice" in kind else 1))
     right, losses = {}, []
     for length in range(4, TRAINED + 4):
-        batch = task.batch(task.held_out(length, ASKED))
+        batch = task.batch(task.held_out(length, TESTED))
         with evaluation_of(model):
             right[length] = round(all_right(model(batch[0])[0], batch[1]).double().mean().item(), 4)
         losses.append(evaluate(model, Once(batch)))
-    held_out = sum(losses[: TRAINED - 3]) / (TRAINED - 3)  # of the lengths that it learned from
+    held_out = sum(losses[: TRAINED - 3]) / (TRAINED - 3)  # of the lengths in training
     sizes = {"parameters": sum(p.numel() for p in model.parameters()), "per_step": round(per_step, 4)}
     return sizes | {"right": [right[length] for length in sorted(right)], "best": round(held_out, 5)}
 
 
 class Once:
-    """One batch, as `evaluate` takes them."""
+    """One batch in the form that `evaluate` needs."""
 
     carried = False
 
@@ -123,16 +126,15 @@ class Once:
 
 
 class SecondHalves:
-    """Windows that overlap by half, for a model without a state: asked is the second half of each, the first is
-    given."""
+    """Windows that overlap by half, for a model without a state: only the second half of each is predicted."""
 
     carried = False
 
     def __init__(self, indices, window_size):
         half = window_size // 2
         starts = torch.arange(0, len(indices) - window_size, half)
-        places = starts + torch.arange(window_size)[:, None]
-        self.inputs, self.targets = indices[places], indices[places + 1]
+        positions = starts + torch.arange(window_size)[:, None]
+        self.inputs, self.targets = indices[positions], indices[positions + 1]
         self.targets[:half] = IGNORED
 
     def epoch(self, number):
@@ -145,12 +147,12 @@ def text_run(settings, epochs):
     vocabulary = Vocabulary(text)
     learned_from, held_out = split(vocabulary.encode(text), held_out=0.1)
     model = new_model(experiment, kind, len(vocabulary), len(vocabulary))
-    if kind == "LSTM":  # it carries its state from window to window, and so it is asked
+    if kind == "LSTM":  # trained and evaluated with a carried state
         batches, unread = (
             ConsecutiveWindows(learned_from, TEXT_BATCH, TEXT_WINDOW),
             ConsecutiveWindows(held_out, 1, 500),
         )
-    else:  # it has nothing to carry: it is asked for the second half of each window, and sees at least the first
+    else:  # without a state: it predicts the second half of each window, after reading at least the first
         batches, unread = (
             RandomWindows(learned_from, TEXT_BATCH, TEXT_WINDOW, seed=seed),
             SecondHalves(held_out, TEXT_WINDOW),
@@ -162,15 +164,15 @@ def text_run(settings, epochs):
 
 
 def first_runs(experiment):
-    """The settings of the runs by which learning rates are chosen."""
+    """Yield the settings of the runs that choose learning rates."""
     for kind, rate in itertools.product(KINDS[experiment], LEARNING_RATES):
         yield experiment, kind, FIRST_SEED, rate
 
 
 def chosen_runs(experiment, first):
-    """The settings of the runs that count, with the learning rates that the first have chosen."""
+    """Yield the settings of the final runs, with the learning rates chosen by `first`."""
     for kind in KINDS[experiment]:
-        best = min(evidence.having(first, kind=kind), key=lambda one: one["best"])
+        best = min(evidence.having(first, kind=kind), key=lambda run: run["best"])
         for seed in SEEDS:
             yield experiment, kind, seed, best["learning_rate"]
 

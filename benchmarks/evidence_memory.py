@@ -1,12 +1,12 @@
-"""Which layer learns to remember? The runs on which the chapter "Memory, measured" rests: twenty minutes on one core.
+"""Evidence for the chapter "Memory, measured": which layers learn to remember; twenty minutes on one core.
 
-    python benchmarks/evidence_memory.py           compute what is missing; it may be stopped and started again
-    python benchmarks/evidence_memory.py --again   compute all of it anew
+    python benchmarks/evidence_memory.py           compute missing runs; an interrupted call can be repeated
+    python benchmarks/evidence_memory.py --again   recompute all runs
 
-Every kind of network gets as many parameters in its recurrent layer as the others, within 2 %, and learns with each of
-four learning rates: from five seeds, and all are shown. Only for recall, which has many gaps, they learn from two
-seeds, and these choose the rate: the one with the best mean, and among equals the one with the lowest loss while
-learning. With it five networks learn from five other seeds. Written is companion/learning/evidence/memory.json.
+Every kind of network has as many parameters in its recurrent layer as the others, within 2 %, and is trained with each
+of four learning rates, from five seeds, all of which are shown. Only for recall, which has many gaps, two seeds choose
+the rate: the one with the best mean, and among equals the one with the lowest training loss. Five networks with other
+seeds use it. Output: companion/learning/evidence/memory.json.
 """
 
 import itertools
@@ -23,7 +23,7 @@ from companion.learning.sequence_model import SequenceModel
 from companion.learning.tasks import Adding, Brackets, Recall, accuracy
 from companion.learning.training import evaluate, train
 
-NAME, VERSION = "memory", 1  # another version when something else is computed
+NAME, VERSION = "memory", 1  # increase when the program computes something else
 NAMES = ("experiment", "kind", "start", "length", "seed", "learning_rate")
 SEEDS = {"recall": range(5), "recall, four times as long": range(5)}
 FIRST_SEEDS = {"recall": range(100, 102), "recall, four times as long": range(100, 102)}  # elsewhere five
@@ -33,11 +33,11 @@ BATCHES, BATCH_SIZE = {"recall, four times as long": 1600}, 32  # elsewhere 400
 HIDDEN_SIZE = 32  # of the LSTM; the others have as many parameters
 float64 = {"dtype": torch.float64}
 
-# what a network begins with: torch's own weights, W_hh the identity, forget gates at b = 1, or memories for the task
+# initialisation: torch's own, W_hh the identity, forget gates at b = 1, or chrono for the length of the task
 STARTS = {"RNN": ["torch", "identity"], "GRU": ["torch", "chrono"], "LSTM": ["torch", "b_f = 1", "chrono"]}
 KINDS = [(kind, start) for kind, starts in STARTS.items() for start in starts]
 FROM_TORCH = [(kind, "torch") for kind in STARTS]
-# experiment → input_size, number of outputs, gaps or lengths, what is measured, and the kinds that take part
+# experiment → input_size, number of outputs, gaps or lengths, measurement, kinds
 EXPERIMENTS = {
     "recall": (16, 8, (5, 10, 20, 40, 100), "accuracy", KINDS),
     "recall, four times as long": (16, 8, (100,), "accuracy", [("LSTM", "torch")]),
@@ -48,7 +48,7 @@ EXPERIMENTS = {
 
 
 def network(experiment, kind, start, length, seed):
-    """A new model, whose recurrent layer is of the given kind and begins in the given way."""
+    """Return a new model with a recurrent layer of this kind and initialisation."""
     input_size, num_outputs = EXPERIMENTS[experiment][:2]
     torch.manual_seed(seed)
     layer = getattr(companion, kind)(input_size, equal_size(kind, input_size, HIDDEN_SIZE), **float64)
@@ -67,7 +67,7 @@ def network(experiment, kind, start, length, seed):
 
 
 def task_of(experiment, length, **options):
-    """What is learned, and what is asked afterwards."""
+    """Return the task for training and the one for testing."""
     if experiment == "adding":
         return Adding(length, batch_size=BATCH_SIZE, **float64, **options), Adding(length, seed=1000, **float64)
     if experiment == "brackets":
@@ -77,25 +77,28 @@ def task_of(experiment, length, **options):
 
 
 def run(settings):
-    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`."""
+    """Train and measure one network, and return its settings and results.
+
+    settings: the values of `NAMES`.
+    """
     torch.set_num_threads(1)
     experiment, kind, start, length, seed, learning_rate = settings
     input_size, _, _, measured, _ = EXPERIMENTS[experiment]
     model = network(experiment, kind, start, length, seed)
     batches = BATCHES.get(experiment, 400)
-    learned, asked = task_of(experiment, length, seed=seed, batches=batches)
+    task, test_task = task_of(experiment, length, seed=seed, batches=batches)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     loss_function = Adding.loss if experiment == "adding" else None
-    history = train(model, learned, optimizer, epochs=1, loss_function=loss_function, progress=False)
-    result = accuracy(model, asked) if measured == "accuracy" else evaluate(model, asked, loss_function)
+    history = train(model, task, optimizer, epochs=1, loss_function=loss_function, progress=False)
+    result = accuracy(model, test_task) if measured == "accuracy" else evaluate(model, test_task, loss_function)
     size = model.recurrent.hidden_size
-    found = dict(zip(NAMES, settings, strict=True)) | {"chosen": seed < 100, "hidden_size": size}
-    found |= {"parameters": parameters(kind, input_size, size), "batches": batches}
-    return found | {"loss": round(history[0].loss, 5), measured: round(result, 5)}
+    results = dict(zip(NAMES, settings, strict=True)) | {"chosen": seed < 100, "hidden_size": size}
+    results |= {"parameters": parameters(kind, input_size, size), "batches": batches}
+    return results | {"loss": round(history[0].loss, 5), measured: round(result, 5)}
 
 
 def first_runs(experiment):
-    """The settings of the networks that learn with all learning rates."""
+    """Yield the settings of the networks that are trained with all learning rates."""
     _, _, lengths, _, kinds = EXPERIMENTS[experiment]
     for kind, length in itertools.product(kinds, FIRST_LENGTHS.get(experiment, lengths)):
         for rate, seed in itertools.product(LEARNING_RATES, FIRST_SEEDS.get(experiment, range(100, 105))):
@@ -103,7 +106,7 @@ def first_runs(experiment):
 
 
 def chosen_runs(experiment, first):
-    """The settings of those that learn from other seeds, with the learning rates that the first have chosen."""
+    """Yield the settings of the final runs, with the learning rates chosen by `first`."""
     _, _, lengths, measured, kinds = EXPERIMENTS[experiment]
     sign = 1 if measured == "error" else -1
     for kind, start in kinds:

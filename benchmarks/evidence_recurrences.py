@@ -1,13 +1,12 @@
-"""What is lost without waiting? The runs on which the chapters on what came after the LSTM rest: forty minutes on one
-core.
+"""Evidence for the chapters on layers after the LSTM, on tasks and on the text: forty minutes on one core.
 
-    python benchmarks/evidence_recurrences.py           compute what is missing; it may be stopped and started again
-    python benchmarks/evidence_recurrences.py --again   compute all of it anew
+    python benchmarks/evidence_recurrences.py           compute missing runs; an interrupted call can be repeated
+    python benchmarks/evidence_recurrences.py --again   recompute all runs
 
-Every kind of layer gets as many parameters as an LSTM of 32 units, within 3 %, and learns the tasks; on the text the
-whole model gets as many as one with an LSTM of 72 units. For each kind the learning rate is chosen first, on a seed of
-its own, by the result that is shown, and among equals by the loss while learning. With it five networks learn from five
-other seeds. Written is companion/learning/evidence/recurrences.json.
+Every kind of layer has as many parameters as an LSTM of 32 units, within 3 %; on the text the whole model has as many
+as one with an LSTM of 72 units. For each kind the learning rate is chosen first, on a seed of its own, by the result
+that is shown, and among equals by the training loss. Five networks with other seeds use it. Output:
+companion/learning/evidence/recurrences.json.
 """
 
 import itertools
@@ -26,11 +25,11 @@ from companion.learning.text import Vocabulary, load_text
 from companion.learning.training import evaluate, train
 from companion.learning.windows import ConsecutiveWindows, split
 
-NAME, VERSION = "recurrences", 1  # another version when something else is computed
+NAME, VERSION = "recurrences", 1  # increase when the program computes something else
 NAMES = ("experiment", "kind", "seed", "learning_rate")
 SEEDS, FIRST_SEED, LEARNING_RATES = (0, 1, 2, 3, 4), 100, (0.003, 0.01, 0.03)
 BATCHES, BATCH_SIZE, EMBEDDING_DIM, HIDDEN_SIZE = 400, 32, 16, 32
-# what is learned, and what is asked afterwards
+# experiment → the tasks for training and for testing
 TASKS = {
     "recall": lambda **options: (Recall((1, 40), **options), Recall(40)),
     "brackets": lambda **options: (Brackets(40, **options), Brackets(40)),
@@ -42,7 +41,7 @@ TASKS = {
 EXPERIMENTS = (*TASKS, "text")
 TEXT_EPOCHS, TEXT_BATCH, TEXT_WINDOW, TEXT_HIDDEN_SIZE, HEADS = 24, 16, 64, 72, 2
 
-# torch's layers where they compute the same as ours, sooner
+# torch's layers where they compute the same numbers faster
 LAYERS = {
     "LSTM": nn.LSTM,
     "GRU": nn.GRU,
@@ -74,8 +73,10 @@ def count(module):
 
 
 def sized(make, wanted):
-    """`make(size)` with about as many parameters as wanted: of an even size, which can have two heads, if one is near
-    enough."""
+    """Return `make(size)` with about `wanted` parameters.
+
+    An even size, which two heads need, is preferred if one is near enough.
+    """
     with torch.device("meta"):
         off = lambda size: abs(count(make(size)) - wanted)  # noqa: E731
         size = min(range(2, 400, 2), key=off)
@@ -90,7 +91,7 @@ def recurrent_of(kind):
 
 
 def text_model(kind, signs):
-    """A model of the text, of a layer or of two blocks of it."""
+    """Return a model of the text, with one layer or two blocks of it."""
 
     def of_layer(layer, size):
         return SequenceModel(companion.Embedding(signs, EMBEDDING_DIM), LAYERS[layer](EMBEDDING_DIM, size), signs)
@@ -104,7 +105,10 @@ def text_model(kind, signs):
 
 
 def run(settings, epochs=TEXT_EPOCHS):
-    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`."""
+    """Train and measure one network, and return its settings and results.
+
+    settings: the values of `NAMES`.
+    """
     torch.set_num_threads(1)
     experiment, _, seed, _ = settings
     torch.manual_seed(seed)
@@ -114,17 +118,17 @@ def run(settings, epochs=TEXT_EPOCHS):
 
 def task_run(settings):
     experiment, kind, seed, learning_rate = settings
-    learned, asked = TASKS[experiment](batch_size=BATCH_SIZE, batches=BATCHES, seed=seed)
+    task, tested = TASKS[experiment](batch_size=BATCH_SIZE, batches=BATCHES, seed=seed)
     is_adding = experiment == "adding"
-    embedding = nn.Linear(2, EMBEDDING_DIM) if is_adding else companion.Embedding(learned.vocab_size, EMBEDDING_DIM)
+    embedding = nn.Linear(2, EMBEDDING_DIM) if is_adding else companion.Embedding(task.vocab_size, EMBEDDING_DIM)
     layer = recurrent_of(kind)
     model = SequenceModel(embedding, layer, 1 if is_adding else 8)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     loss_function = Adding.loss if is_adding else None
     began = time.perf_counter()
-    history = train(model, learned, optimizer, 1, loss_function=loss_function, progress=False)
+    history = train(model, task, optimizer, 1, loss_function=loss_function, progress=False)
     per_step = (time.perf_counter() - began) / BATCHES
-    result = {"error": evaluate(model, asked, loss_function)} if is_adding else {"accuracy": accuracy(model, asked)}
+    result = {"error": evaluate(model, tested, loss_function)} if is_adding else {"accuracy": accuracy(model, tested)}
     result = {name: round(number, 4) for name, number in result.items()}
     sizes = {"hidden_size": layer.hidden_size, "parameters": count(layer), "per_step": round(per_step, 4)}
     return sizes | {"loss": round(history[0].loss, 5)} | result
@@ -151,20 +155,20 @@ def text_run(settings, epochs):
 
 
 def first_runs(experiment):
-    """The settings of the runs by which learning rates are chosen."""
+    """Yield the settings of the runs that choose learning rates."""
     for kind, rate in itertools.product(KINDS[experiment], LEARNING_RATES):
         yield experiment, kind, FIRST_SEED, rate
 
 
-def better(one):
-    """Smaller for a better run: by what is shown, then by the loss."""
-    return one.get("best", one.get("error", -one.get("accuracy", 0))), one["loss"]
+def rank(run):
+    """Return a sort key, smaller for a better run: the result that is shown, then the loss."""
+    return run.get("best", run.get("error", -run.get("accuracy", 0))), run["loss"]
 
 
 def chosen_runs(experiment, first):
-    """The settings of the runs that count, with the learning rates that the first have chosen."""
+    """Yield the settings of the final runs, with the learning rates chosen by `first`."""
     for kind in KINDS[experiment]:
-        best = min(evidence.having(first, kind=kind), key=better)
+        best = min(evidence.having(first, kind=kind), key=rank)
         for seed in SEEDS:
             yield experiment, kind, seed, best["learning_rate"]
 

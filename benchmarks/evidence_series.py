@@ -1,14 +1,13 @@
-"""Does a network forecast better than a linear model? The runs behind the table of the chapter "A series of numbers":
-ten minutes on one core.
+"""Evidence for the chapter "A series of numbers": networks beside linear models; ten minutes on one core.
 
-    python benchmarks/evidence_series.py           compute what is missing; it may be stopped and started again
-    python benchmarks/evidence_series.py --again   compute all of it anew
+    python benchmarks/evidence_series.py           compute missing runs; an interrupted call can be repeated
+    python benchmarks/evidence_series.py --again   recompute all runs
 
-The series are the weather of Seattle and the made tank. A network learns from the first part of a series, windows of 28
-steps; the second part decides after which of 25 epochs it was best (of 40 where it says "longer"); its error is
-measured on the third. Of three learning rates the one is taken with which two networks err least on the second part on
-average, and with it five others learn, from five other seeds. Written is companion/learning/evidence/series.json, with
-mean absolute errors in the unit of the series.
+The series are the weather of Seattle and the artificial tank. A network is trained on the first part of a series, in
+windows of 28 steps; the second part decides after which of 25 epochs it was best (of 40 if "longer"); its error is
+measured on the third. Two networks choose the one of three learning rates with the smallest mean error on the second
+part; five others use it, from five other seeds. Output: companion/learning/evidence/series.json, with mean absolute
+errors in the unit of the series.
 """
 
 import sys
@@ -30,7 +29,7 @@ from companion.learning.series import (
     windows,
 )
 
-NAME, VERSION = "series", 1  # another version when something else is computed
+NAME, VERSION = "series", 1  # increase when the program computes something else
 NAMES = ("experiment", "kind", "learning_rate", "seed")
 ALL = ("temp_max", "temp_min", "precipitation", "wind")
 # experiment → variables of the weather, or None for the tank; horizon, from_last, epochs, kinds
@@ -43,24 +42,30 @@ EXPERIMENTS = {
     "tomorrow, longer": (ALL[:1], 1, False, 40, ("LSTM",)),
 }
 RATES, WINDOW, UNITS = (0.003, 0.01, 0.03), 28, 12
-TRIALS = (10, 11)  # seeds of the networks by which a learning rate is chosen
+TRIALS = (10, 11)  # seeds of the networks that choose learning rates
 float64 = {"dtype": torch.float64}
 
 
 def series_of(experiment):
-    """The series, and where its second and third parts begin."""
+    """Return the series, and the positions where its second and third parts begin."""
     variables = EXPERIMENTS[experiment][0]
     return (load_series("seattle", variables), (731, 1096)) if variables else (water_tank(2000), (1000, 1400))
 
 
 def parts(series, cuts, length, horizon):
-    """(inputs, targets) of three parts. The first windows of a part reach back into the part before; no target does."""
-    places = [0, *cuts, len(series)]
-    return [windows(series[max(a - length, 0) : b], length, horizon) for a, b in zip(places, places[1:], strict=False)]
+    """Return (inputs, targets) of three parts.
+
+    The first windows of a part reach back into the part before; no target does.
+    """
+    bounds = [0, *cuts, len(series)]
+    return [windows(series[max(a - length, 0) : b], length, horizon) for a, b in zip(bounds, bounds[1:], strict=False)]
 
 
 def run(settings, epochs=None):
-    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`."""
+    """Train and measure one network, and return its settings and results.
+
+    settings: the values of `NAMES`.
+    """
     torch.set_num_threads(1)
     experiment, kind, learning_rate, seed = settings
     _, horizon, from_last, all_epochs, _ = EXPERIMENTS[experiment]
@@ -73,24 +78,24 @@ def run(settings, epochs=None):
     model = Forecaster(getattr(nn, kind)(variables, units, **float64), horizon, from_last)
     history = fit(model, learned_from, second, learning_rate, epochs or all_epochs, seed=seed)
     unit = scaling.std[0].item()
-    found = dict(zip(NAMES, settings, strict=True)) | {"chosen": seed not in TRIALS, "hidden_size": units}
-    found |= {"parameters": parameters(kind, variables, units), "best_epoch": history.index(min(history)) + 1}
-    found |= {"epochs": [round(error * unit, 4) for error in history], "second": round(min(history) * unit, 4)}
-    found |= {"third": round(mean_absolute_error(ask(model, third[0]), third[1]) * unit, 4)}
-    if experiment == "tomorrow":  # seven days by the same network, each forecast read as if it had been measured
+    results = dict(zip(NAMES, settings, strict=True)) | {"chosen": seed not in TRIALS, "hidden_size": units}
+    results |= {"parameters": parameters(kind, variables, units), "best_epoch": history.index(min(history)) + 1}
+    results |= {"epochs": [round(error * unit, 4) for error in history], "second": round(min(history) * unit, 4)}
+    results |= {"third": round(mean_absolute_error(ask(model, third[0]), third[1]) * unit, 4)}
+    if experiment == "tomorrow":  # seven days by the same network, which reads its own forecasts
         *_, (inputs, targets) = parts(scaling.there(series), cuts, WINDOW, 7)
-        found["fed_back"] = round(mean_absolute_error(fed_back(model, inputs, 7), targets) * unit, 4)
-    return found
+        results["fed_back"] = round(mean_absolute_error(fed_back(model, inputs, 7), targets) * unit, 4)
+    return results
 
 
 def first_runs(experiment):
-    """The settings of the networks by which learning rates are chosen."""
+    """Yield the settings of the runs that choose learning rates."""
     for kind in EXPERIMENTS[experiment][-1]:
         yield from ((experiment, kind, rate, seed) for rate in RATES for seed in TRIALS)
 
 
 def chosen_runs(experiment, first):
-    """The settings of the others, with the learning rates that were best."""
+    """Yield the settings of the final runs, with the learning rates chosen by `first`."""
     for kind in EXPERIMENTS[experiment][-1]:
         errors = evidence.spread(evidence.having(first, kind=kind), "second", "learning_rate")
         (best,) = min(errors, key=lambda rate: errors[rate].mean)

@@ -1,13 +1,12 @@
-"""What does it save not to wait? A minimal gated unit by loop, tree and chunks, beside GRU and LSTM: ratios of time,
-and memory.
+"""Evidence on speed: ratios of time and memory of a minimal gated unit by loop, tree and chunks, GRU and LSTM.
 
     python benchmarks/evidence_speed.py               measure, print and store: a quarter of an hour on one core
     python benchmarks/evidence_speed.py --repeat 9    more rounds: steadier medians
 
 Forward with backward, float32, one thread; as many features go in as come out. All take turns, so that a machine that
-slows down slows all; kept are medians over the rounds, as multiples of torch's fused `nn.LSTM`. "kept": the megabytes
-that are kept from the way forward for the way back, which do not depend on the machine. Of sequences that grow ever
-longer there are also seconds, which do. Written is companion/learning/evidence/speed.json.
+slows down slows all; stored are medians over the rounds, as multiples of torch's fused `nn.LSTM`. "kept": the megabytes
+that the forward pass keeps for the backward pass, which do not depend on the machine. For sequences of growing length
+there are also seconds, which do. Output: companion/learning/evidence/speed.json.
 """
 
 import argparse
@@ -27,15 +26,17 @@ from companion.layers import scan
 from companion.learning import evidence
 from companion.learning.training import cross_entropy
 
-NAME, VERSION = "speed", 1  # another version when something else is measured
+NAME, VERSION = "speed", 1  # increase when the program measures something else
 NAMES = ("what", "size")
 SIZES = [(256, 32, 128), (1024, 8, 128), (4096, 2, 128), (4096, 2, 512)]  # time steps, batch, features
 LONGER = [(256, 4, 64), (1024, 4, 64), (4096, 4, 64), (16384, 4, 64)]
 
 
-def by(way):
-    """A maker of layers that take their time steps in this way: a function of scan.py, or None for the loop of a
-    layer."""
+def layer_by(way):
+    """Return a constructor of layers that run over time by `way`.
+
+    way: a function of scan.py, or None for the loop of a layer.
+    """
 
     def make(*sizes):
         layer = MinGRU(*sizes)
@@ -58,15 +59,15 @@ def over(way, step, x, sizes, start, w):
 WAYS = {
     "nn.LSTM": nn.LSTM,
     "nn.GRU": nn.GRU,
-    "loop": by(None),
-    "chunks": by(scan.chunks),
-    "tree": by(scan.pairs),
-    "scan": by(scan.scan),
+    "loop": layer_by(None),
+    "chunks": layer_by(scan.chunks),
+    "tree": layer_by(scan.pairs),
+    "scan": layer_by(scan.scan),
 }
 
 
-def measured(size, ways, repeat):
-    """For each way the median of its seconds, and the megabytes that it keeps for the way back."""
+def measure(size, ways, repeat):
+    """Return the median seconds, and the megabytes kept for the backward pass, for each way."""
     steps, batch, features = size
     layers = {name: WAYS[name](features, features) for name in ways}
     x = torch.randn(steps, batch, features, requires_grad=True)
@@ -76,11 +77,11 @@ def measured(size, ways, repeat):
             took = seconds(layer, x, backward=True)
             if round_:  # one round to warm up
                 times[name].append(took)
-    return {name: (statistics.median(times[name]), kept(layer, x)) for name, layer in layers.items()}
+    return {name: (statistics.median(times[name]), kept_megabytes(layer, x)) for name, layer in layers.items()}
 
 
-def kept(layer, x):
-    """The megabytes of all tensors that autograd holds of a run forward, each storage counted once."""
+def kept_megabytes(layer, x):
+    """Return the megabytes of all tensors that autograd keeps after a forward pass, each storage counted once."""
     storages = {}
 
     def hold(tensor):
@@ -89,8 +90,8 @@ def kept(layer, x):
 
     with saved_tensors_hooks(hold, lambda tensor: tensor):
         output, _ = layer(x)
-    mine = {one.untyped_storage().data_ptr() for one in (x, *layer.parameters())}
-    return sum(one.untyped_storage().nbytes() for place, one in storages.items() if place not in mine) / 1e6
+    own = {tensor.untyped_storage().data_ptr() for tensor in (x, *layer.parameters())}
+    return sum(tensor.untyped_storage().nbytes() for pointer, tensor in storages.items() if pointer not in own) / 1e6
 
 
 def main(arguments=None):
@@ -105,18 +106,22 @@ def main(arguments=None):
         " features)"
     )
     for size in SIZES:
-        found = measured(size, WAYS, repeat)
-        took, memory = found["nn.LSTM"]
+        results = measure(size, WAYS, repeat)
+        took, memory = results["nn.LSTM"]
         for what, k, whole in (("time", 0, took), ("kept", 1, memory)):
-            runs.append({"what": what, "size": size} | {name: round(one[k] / whole, 3) for name, one in found.items()})
+            ratios = {name: round(values[k] / whole, 3) for name, values in results.items()}
+            runs.append({"what": what, "size": size} | ratios)
         print(
             f"  {size!s:15}",
-            "   ".join(f"{name} {one[0] / took:.2f} ({one[1] / memory:.2f})" for name, one in found.items()),
+            "   ".join(
+                f"{name} {duration / took:.2f} ({size_kept / memory:.2f})"
+                for name, (duration, size_kept) in results.items()
+            ),
             flush=True,
         )
     print("the scan over ever longer sequences, as multiples of the first length: time (kept)")
     for size in LONGER:
-        took, memory = measured(size, ["scan"], repeat)["scan"]
+        took, memory = measure(size, ["scan"], repeat)["scan"]
         runs.append({"what": "length", "size": size, "seconds": round(took, 4), "kept": round(memory, 2)})
         first = runs[2 * len(SIZES)]
         ratios = f"{took / first['seconds']:6.1f} ({memory / first['kept']:.1f})"
@@ -132,7 +137,7 @@ def main(arguments=None):
             cross_entropy(model(inputs)[0], inputs).backward()
             if round_:
                 times[kind].append(time.perf_counter() - began)
-    medians = {kind: statistics.median(kept_) for kind, kept_ in times.items()}
+    medians = {kind: statistics.median(seconds) for kind, seconds in times.items()}
     for kind, median in medians.items():
         runs.append({"what": "text", "kind": kind, "ratio": round(median / medians["LSTM"], 2)})
         print(f"  {kind:33} {runs[-1]['ratio']:.1f}", flush=True)

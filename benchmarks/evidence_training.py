@@ -1,11 +1,11 @@
-"""Does another seed learn alike? The runs behind two pictures of the chapter "Training": half a minute on one core.
+"""Evidence for the chapter "Training": two trainings, each from five seeds; half a minute on one core.
 
-    python benchmarks/evidence_training.py           compute what is missing; it may be stopped and started again
-    python benchmarks/evidence_training.py --again   compute all of it anew
+    python benchmarks/evidence_training.py           compute missing runs; an interrupted call can be repeated
+    python benchmarks/evidence_training.py --again   recompute all runs
 
-The chapter trains one RNN for ten epochs on the English text, and a larger one for twenty on a tenth of it, which comes
-to know that tenth by heart. Here five networks do each, from five seeds, the first of which is the chapter's. Written
-is companion/learning/evidence/training.json, with the losses after each epoch.
+The chapter trains one RNN for ten epochs on the English text, and a larger one for twenty on a tenth of it, which it
+overfits. Here five networks do each, from five seeds, the first of which is the chapter's. Output:
+companion/learning/evidence/training.json, with the losses after each epoch.
 """
 
 import sys
@@ -19,7 +19,7 @@ from companion.learning.text import Vocabulary, load_text
 from companion.learning.training import train
 from companion.learning.windows import ConsecutiveWindows, split
 
-NAME, VERSION = "training", 1  # another version when something else is computed
+NAME, VERSION = "training", 1  # increase when the program computes something else
 NAMES = ("experiment", "seed")
 # experiment → characters learned from, batch_size, hidden_size, learning rate, epochs
 EXPERIMENTS = {"the whole text": (None, 32, 64, 0.01, 10), "few characters": (5000, 8, 128, 0.005, 20)}
@@ -28,7 +28,10 @@ float64 = {"dtype": torch.float64}
 
 
 def run(settings, epochs=None):
-    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`."""
+    """Train and measure one network, and return its settings and results.
+
+    settings: the values of `NAMES`.
+    """
     torch.set_num_threads(1)
     experiment, seed = settings
     length, batch_size, hidden_size, learning_rate, all_epochs = EXPERIMENTS[experiment]
@@ -43,18 +46,18 @@ def run(settings, epochs=None):
     batches = ConsecutiveWindows(learned_from[:length], batch_size, WINDOW_SIZE)
     unread = ConsecutiveWindows(held_out, batch_size=1, window_size=500)
     history = train(model, batches, optimizer, epochs or all_epochs, held_out=unread, progress=False)
-    found = dict(zip(NAMES, settings, strict=True)) | {"chosen": True, "hidden_size": hidden_size}
-    found |= {"parameters": parameters("RNN", EMBEDDING_DIM, hidden_size), "learning_rate": learning_rate}
-    found["learned_from"] = [round(epoch.loss, 4) for epoch in history]
-    return found | {"held_out": [round(epoch.held_out, 4) for epoch in history]}
+    results = dict(zip(NAMES, settings, strict=True)) | {"chosen": True, "hidden_size": hidden_size}
+    results |= {"parameters": parameters("RNN", EMBEDDING_DIM, hidden_size), "learning_rate": learning_rate}
+    results["learned_from"] = [round(epoch.loss, 4) for epoch in history]
+    return results | {"held_out": [round(epoch.held_out, 4) for epoch in history]}
 
 
 def first_runs(_):
-    return ()  # there is nothing to choose
+    return ()  # no learning rate is chosen
 
 
 def chosen_runs(experiment, _):
-    """The settings of the runs."""
+    """Yield the settings of the runs."""
     for seed in range(5):
         yield experiment, seed
 

@@ -1,10 +1,10 @@
-"""What do a GRU's three quarters of the weights save in time? Ratios to the LSTM of the same size and the same maker.
+"""Speed of the GRU as a share of the LSTM of the same size, in torch and in the companion.
 
     python benchmarks/gru_speed.py               forward with backward, at four sizes
     python benchmarks/gru_speed.py --repeat 30   more rounds: steadier medians
 
-GRU and LSTM take turns, so that a machine that slows down slows both. Printed are medians over the rounds: the GRU's
-time as a share of the LSTM's. One thread, float32.
+GRU and LSTM take turns, so that a machine that slows down slows both. The output is medians over the rounds. One
+thread, float32.
 """
 
 import argparse
@@ -21,7 +21,7 @@ def by_hand(name):
     return lambda *sizes: companion.by_hand(getattr(companion, name)(*sizes))
 
 
-# maker → (GRU, LSTM)
+# implementation → (GRU, LSTM)
 PAIRS = {
     "torch.nn": (nn.GRU, nn.LSTM),
     "companion": (companion.GRU, companion.LSTM),
@@ -30,7 +30,7 @@ PAIRS = {
 
 
 def share(pair, size, repeat):
-    """The median time of the GRU divided by that of the LSTM."""
+    """Return the median time of the GRU divided by that of the LSTM."""
     steps, batch, input_size, hidden_size = size
     layers = [make(input_size, hidden_size) for make in pair]
     x = torch.randn(steps, batch, input_size, requires_grad=True)

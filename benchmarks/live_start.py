@@ -1,14 +1,13 @@
-"""How long does a reader wait whose cells run on the page? From pressing to the first output, then cell by cell.
+"""Waiting time of readers who run cells on a page: from the click to the first output, then cell by cell.
 
-    make live                                      once: the site, with what runs cells
+    make live                                      once: the site, with cells that run
     python -m benchmarks.live_start                the chapters RNN and LSTM in English
     python -m benchmarks.live_start ja/gru         another one
     python -m benchmarks.live_start --repeat 5     more visits: a steadier median
 
-Each visit is a new one, with nothing kept from earlier visits, of the site in _build/html, served by this machine. The
-first output comes when Python is loaded and has run the first cell. Each later cell is run alone; its time is from
-pressing to the output, and as a share of what the same small torch takes for it outside the browser, in a turn of its
-own.
+Each visit opens the site in _build/html, served locally, in a new browser context without a cache. The first output
+comes when Python is loaded and has run the first cell. Each later cell is run alone; its time runs from the click to
+the output, and is compared with that of the same small torch outside the browser, measured separately.
 """
 
 import argparse
@@ -30,7 +29,7 @@ from book.live import page_scripts  # noqa: E402
 from book.site.browser import open_browser  # noqa: E402
 from tests.live import on_small_torch  # noqa: E402
 
-# Press the button of a cell; milliseconds until it is done.
+# Click the button of a cell, and return the milliseconds until it is done.
 PRESSED = """number => new Promise(done => {
     const cell = document.querySelectorAll(".cell:has(.run-row)")[number], began = performance.now();
     const look = () => /done|failed/.test(cell.dataset.run) && done(performance.now() - began);
@@ -52,7 +51,7 @@ def served(folder):
 
 
 def visit(browser, address, name, numbers):
-    """Seconds to the first output, and of each of these cells."""
+    """Return the seconds to the first output, and of each of these cells."""
     words = page_scripts.words(name.split("/")[0])
     with browser.new_context(service_workers="block") as context, context.new_page() as page:
         page.set_default_timeout(120_000)
@@ -62,7 +61,7 @@ def visit(browser, address, name, numbers):
         load = page.locator(".run-bar").get_by_role("button", name=words["load"])
         load.wait_for()
         first = page.evaluate(
-            f"([number, load]) => {{ const found = ({PRESSED})(number); load.click(); return found; }}",
+            f"([number, load]) => {{ const duration = ({PRESSED})(number); load.click(); return duration; }}",
             [0, load.element_handle()],
         )
         return first / 1000, [page.evaluate(PRESSED, number) / 1000 for number in numbers]
@@ -81,8 +80,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder, served(SITE) as address, open_browser() as browser:
             on_small_torch.copy_code(Path(folder))
             visits = [visit(browser, address, name, quick[1:]) for _ in range(options.repeat)]
-            outside = [seconds for _, _, seconds in on_small_torch.run(notebook, Path(folder), until="slow")][1:]
-        cells = [statistics.median(times) for times in zip(*(one for _, one in visits), strict=True)]
+            outside = [seconds for _, _, seconds in on_small_torch.run(notebook, Path(folder), is_quick)][1:]
+        cells = [statistics.median(times) for times in zip(*(later for _, later in visits), strict=True)]
         print(
             f"{name}: first output after {statistics.median(first for first, _ in visits):.1f} s;",
             f"then {len(cells)} cells, median {statistics.median(cells) * 1000:.0f} ms, longest"

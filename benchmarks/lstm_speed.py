@@ -1,13 +1,12 @@
-"""How fast is an LSTM that one can read? Ratios to torch's fused one, measured side by side in one run.
+"""Speed of a readable LSTM as a multiple of torch's fused one, measured side by side in one run.
 
     python benchmarks/lstm_speed.py                    the four sizes
     python benchmarks/lstm_speed.py --repeat 30        more rounds: steadier medians
     python benchmarks/lstm_speed.py --long             growth of time and memory to 10,000 steps
-    python benchmarks/lstm_speed.py --machine          what threads, numbers and fusing matter on this machine
+    python benchmarks/lstm_speed.py --machine          effect of threads, number types and fusing on this machine
 
-The contenders take turns, so that a machine that slows down slows all of them. Printed are medians over the rounds:
-milliseconds for torch's fused LSTM, for the others how many times as long they took. One thread, float32, but for what
-`--machine` says itself.
+The contenders take turns, so that a machine that slows down slows all of them. The output is medians over the rounds:
+milliseconds for torch's fused LSTM, for the others multiples of it. One thread, float32, except in `--machine`.
 """
 
 import argparse
@@ -49,7 +48,7 @@ class TutorialLSTM(nn.Module):
 
 
 def contenders(input_size, hidden_size):
-    """Name → a function of the input that returns the output."""
+    """Return name → a function of the input that returns the output."""
     fused = nn.LSTM(input_size, hidden_size)
     readable = companion.LSTM(input_size, hidden_size)
     by_hand = companion.by_hand(companion.LSTM(input_size, hidden_size))
@@ -103,7 +102,7 @@ def table(repeat):
 
 
 class Loop(nn.Module):
-    """nn.LSTMCell, called once for every time step."""
+    """A loop that calls nn.LSTMCell at every time step."""
 
     def __init__(self, input_size, hidden_size):
         super().__init__()
@@ -118,7 +117,7 @@ class Loop(nn.Module):
 
 
 def machine(repeat):
-    """Forward with backward of nn.LSTM, and how many times as long it takes with one thing changed."""
+    """Print the time of nn.LSTM, forward with backward, and the ratios with one thing changed."""
     every = torch.get_num_threads()
     print(
         f"forward with backward; nn.LSTM in float32 with 1 thread, and ratios to it ({every} threads are this machine's"
@@ -136,10 +135,10 @@ def machine(repeat):
         }
         times = {name: [] for name in runs}
         for round_ in range(repeat + 2):
-            for name, (run, given, threads) in runs.items():
+            for name, (run, inputs, threads) in runs.items():
                 torch.set_num_threads(threads)
-                run(given)  # the first call with other threads starts them
-                took = seconds(run, given, backward=True)
+                run(inputs)  # start the threads before measuring
+                took = seconds(run, inputs, backward=True)
                 if round_ >= 2:
                     times[name].append(took)
         medians = {name: statistics.median(values) for name, values in times.items()}
@@ -150,7 +149,7 @@ def machine(repeat):
 
 
 def kept_for_backward(run, x):
-    """Bytes that the forward pass keeps for the backward pass, each storage counted once."""
+    """Return the bytes that the forward pass keeps for the backward pass, each storage counted once."""
     storages = {}
 
     def keep(tensor):
@@ -164,7 +163,7 @@ def kept_for_backward(run, x):
 
 
 def growth():
-    """Forward with backward over ever longer sequences: what one time step costs should stay the same."""
+    """Print time and memory per step for growing sequences; both should stay the same."""
     batch, input_size, hidden_size = 8, 16, 32
     runs = contenders(input_size, hidden_size)
     print("time steps      microseconds and kilobytes for each")
@@ -183,13 +182,13 @@ def main():
     parser.add_argument("--repeat", type=int, default=15, help="rounds that count")
     parser.add_argument("--long", action="store_true", help="growth of time and memory to 10,000 steps")
     parser.add_argument(
-        "--machine", action="store_true", help="what threads, numbers and fusing matter on this machine"
+        "--machine", action="store_true", help="effect of threads, number types and fusing on this machine"
     )
     arguments = parser.parse_args()
     if not arguments.machine:
         torch.set_num_threads(1)
     torch.manual_seed(0)
-    # said once whenever oneDNN's flags are touched, and about graphics cards only
+    # raised whenever oneDNN's flags are set, and relevant for graphics cards only
     warnings.filterwarnings("ignore", message="TF32 acceleration on top of oneDNN")
     if arguments.machine:
         machine(arguments.repeat)

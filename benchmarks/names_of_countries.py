@@ -1,4 +1,4 @@
-"""The file of names from which the chapter on sequences learns, made from the CLDR data in the package babel.
+"""Make the file of country names for the chapter on sequences, from the CLDR data in the package babel.
 
     python benchmarks/names_of_countries.py    writes companion/learning/names/countries.tsv
 
@@ -11,12 +11,12 @@ from companion.learning.examples import SHIPPED
 from companion.learning.text import normalise
 
 LANGUAGES = "cs da de en es fi fr hu it nl pl pt ru sv tr uk".split()
-# codes that CLDR has beside those of countries: regions, unions, parts of others, for tests, unknown
+# CLDR's codes of regions, unions, parts of countries, tests, and the unknown country
 OTHERS = set("AC CP CQ DG EA EU EZ IC QO TA UN XA XB XK ZZ".split())
 
 
 def lines():
-    """The lines of the file, without their ends."""
+    """Yield the lines of the file, without line ends."""
     for language in LANGUAGES:
         names = Locale(language).territories
         for code in sorted(names):

@@ -1,23 +1,23 @@
-"""How well does an LSTM learn The Time Machine, letter by letter, and in how much time? Beside the LSTM of d2l.
+"""Perplexity and training time of an LSTM on The Time Machine, letter by letter, beside the LSTM of d2l.
 
     python benchmarks/time_machine.py                  downloads the novel, once
     python benchmarks/time_machine.py PATH             reads it from a file
     python benchmarks/time_machine.py --quick          one epoch each: shows that everything runs
 
 The peer is the LSTM of "Dive into Deep Learning" 1.0.3, chapter 10.1, in its concise form, written again from its
-description: 32 units of `nn.LSTM` and a linear layer, initialised by torch, read one-hot letters. It learns from the
+description: 32 units of `nn.LSTM` and a linear layer, initialised by torch, read one-hot letters. It is trained on the
 10,000 windows of 32 letters that start at the letters 0, 1, 2, ..., each without a state before it, shuffled into
-batches of 1,024, by SGD with learning rate 4 and gradients of norm 1 at most, for 50 epochs. Ours learn from all of the
-text but what is held out, from windows that follow one another and hand the state on, by AdamW.
+batches of 1,024, by SGD with learning rate 4 and gradients of norm 1 at most, for 50 epochs. Ours are trained on all of
+the text but the held-out part, on windows that follow one another and carry the state, by AdamW.
 
-Held out are the letters 10,000 to 15,031. Of them the peer, as described, has seen the first 32, as targets of its last
-windows; ours have seen none. Perplexity is measured twice, for everyone in the same way: on "windows" of 32 letters
-that start at 10,000 ... 14,999, each without a state before it, as the peer measures; and "read through" once, letter
-after letter, with the state carried, as one reads. The targets are for the second.
+Held out are the letters 10,000 to 15,031. The peer, as described, has seen the first 32 of them, as targets of its last
+windows; ours have seen none. Perplexity is measured twice, in the same way for all: on "windows" of 32 letters that
+start at 10,000 ... 14,999, each without a state before it, as the peer measures; and "read through" once, letter after
+letter, with the state carried, as one reads. The targets are for the second.
 
-Timed is training alone, in seconds of CPU time on one thread. The peer's own program also evaluates the held-out
-windows after every epoch, collates batches example by example and draws: that is not counted against it. Ours were
-tuned on two other places of the novel, held out in their turn.
+The time is that of training alone, in seconds of CPU time on one thread. The peer's own program also evaluates the
+held-out windows after every epoch, collates batches example by example and draws: that is not counted. Ours were tuned
+on two other parts of the novel, held out in their turn.
 """
 
 import argparse
@@ -34,9 +34,9 @@ from companion.learning.text import Vocabulary, load_text
 from companion.learning.training import evaluate, perplexity, train
 from companion.learning.windows import ConsecutiveWindows, generator_of, split, windows_at
 
-LETTERS = Vocabulary(string.ascii_lowercase + " ")  # 28, with the unknown, whatever the text
+LETTERS = Vocabulary(string.ascii_lowercase + " ")  # 28 with the unknown, for every text
 WINDOW = 32
-HELD_OUT = (10_000, 15_032)  # all that the peer's 5,000 held-out windows read or predict
+HELD_OUT = (10_000, 15_032)  # the letters that the peer's 5,000 held-out windows read or predict
 PEER_STARTS, HELD_OUT_STARTS = torch.arange(10_000), torch.arange(10_000, 15_000)
 PEER = {"hidden_size": 32, "batch_size": 1024, "lr": 4.0, "epochs": 50}
 OURS = {"hidden_size": 192, "embedding_dim": 32, "batch_size": 32, "lr": 0.02, "epochs": 4}
@@ -45,7 +45,7 @@ TARGETS = {"nn.LSTM": (3.6, 0.5), "companion.LSTM": (4.0, 1.0)}
 
 
 class SlidingWindows:
-    """A window for each start, in random order: neighbours share all letters but one. Each begins without a state."""
+    """A window for each start, in random order, each without a state: neighbours share all letters but one."""
 
     carried = False
 
@@ -61,7 +61,7 @@ class SlidingWindows:
 
 
 def read(path):
-    """The text, and whether it is the one that was asked for."""
+    """Return the text, and False if it is a substitute for the novel."""
     if path:
         return load_text(path), True
     try:
@@ -72,7 +72,7 @@ def read(path):
 
 
 def encode(text):
-    """Letters in lower case; what stands between them becomes one space."""
+    """Return the indices of the letters in lower case; anything between them becomes one space."""
     return LETTERS.encode(re.sub("[^a-z]+", " ", text, flags=re.ASCII | re.IGNORECASE).lower(), strict=True)
 
 
@@ -84,7 +84,10 @@ def peer(indices, epochs, seed):
 
 
 def ours(library, indices, epochs, seed):
-    """library: `nn` or `companion`, which have layers of the same names."""
+    """Train our model, and return it with its CPU seconds.
+
+    library: `nn` or `companion`, which have layers of the same names.
+    """
     torch.manual_seed(seed)
     embedding = library.Embedding(len(LETTERS), OURS["embedding_dim"])
     model = SequenceModel(embedding, library.LSTM(OURS["embedding_dim"], OURS["hidden_size"]), len(LETTERS))
@@ -99,7 +102,7 @@ def ours(library, indices, epochs, seed):
 
 
 def check_no_leak(batches, indices):
-    """No batch has a held-out letter. The same windows, cut from the letters' places, tell where each comes from."""
+    """Check that no batch has a held-out letter, with the same windows cut from the letters' positions."""
     start, stop = HELD_OUT
     learned = split(torch.arange(len(indices)), HELD_OUT)[0]
     where = ConsecutiveWindows(learned, OURS["batch_size"], WINDOW)
@@ -116,7 +119,7 @@ def seconds(model, batches, optimizer, epochs, scheduler=None):
 
 
 def perplexities(model, indices):
-    """On windows without a state before them, and read through."""
+    """Return the perplexity on windows without a state before them, and read through."""
     piece = split(indices, HELD_OUT)[1]
     return [
         perplexity(evaluate(model, batches))
@@ -125,7 +128,7 @@ def perplexities(model, indices):
 
 
 def table(indices, quick, seed):
-    """Print a line for each contender. Returns name → perplexity read through and share of the peer's time."""
+    """Print a line for each contender, and return name → (perplexity read through, share of the peer's time)."""
     peer_epochs, our_epochs = (1, 1) if quick else (PEER["epochs"], OURS["epochs"])
     runs = {
         "d2l's LSTM": lambda: peer(indices, peer_epochs, seed),
@@ -160,12 +163,12 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of initial weights and order")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    text, asked_for = read(arguments.path)
+    text, is_novel = read(arguments.path)
     indices = encode(text)
     if len(indices) < 20_000:
         parser.error(f"the text has {len(indices):,} letters from A to Z and spaces; at least 20,000 are needed")
     results = table(indices, arguments.quick, arguments.seed)
-    if arguments.quick or not asked_for:
+    if arguments.quick or not is_novel:
         print("\nThe targets are for The Time Machine and all epochs: not judged.")
     else:
         verdict(results)

@@ -1,5 +1,4 @@
-"""Attention, its function, its layer and a transformer's block, against torch, over configurations that hypothesis
-draws."""
+"""Tests of attention, its function, layer and transformer block, against torch, over drawn configurations."""
 
 import pytest
 import torch
@@ -13,14 +12,14 @@ from torch.nn import functional as F
 import companion
 from companion import AdditiveAttention, compare
 from companion import scaled_dot_product_attention as ours_attention
-from tests.layers.namesakes import agree, examples, flat, outcome, pair, randn
+from tests.layers.torch_comparison import agree, examples, flat, outcome, pair, randn
 
 float64 = {"dtype": torch.float64}
 few = st.integers(1, 4)
 
 
 def mask_of(kind, *shape):
-    """A mask in which every query may look somewhere: bool, True where it must not, or floating."""
+    """Return a mask that leaves every query a key: bool, True where it must not look, or floating."""
     hidden = torch.rand(shape, dtype=torch.float64) < 0.4
     hidden[..., 0] = False
     return hidden if kind == "bool" else randn(*shape).masked_fill(hidden, -torch.inf)
@@ -39,7 +38,7 @@ def test_function(before, T, S, d, size, mask, scale, p, seed):
         options["attn_mask"] = mask_of(mask, T, S)
         if mask == "bool":
             options["attn_mask"] = ~options["attn_mask"]
-        if T > 1:  # a query that may look nowhere
+        if T > 1:  # a query without keys
             options["attn_mask"][-1] = False if mask == "bool" else -torch.inf
     results = []
     for attention in (ours_attention, F.scaled_dot_product_attention):
@@ -54,7 +53,7 @@ def test_function(before, T, S, d, size, mask, scale, p, seed):
 
 @st.composite
 def layer_options(draw):
-    """Constructor arguments of `MultiheadAttention`."""
+    """Draw constructor arguments of `MultiheadAttention`."""
     heads = draw(st.integers(1, 3))
     options = {
         "embed_dim": heads * draw(st.integers(1, 3)),
@@ -69,7 +68,7 @@ def layer_options(draw):
     return options
 
 
-@pytest.mark.filterwarnings("ignore:Support for mismatched")  # that ours warns as torch does is tested below
+@pytest.mark.filterwarnings("ignore:Support for mismatched")  # compared with torch's warnings below
 @settings(max_examples=examples(150))
 @given(
     layer_options(), few, few, few, st.booleans(), st.sampled_from([None, "bool", "float", "heads", "causal"]),
@@ -101,15 +100,15 @@ def test_layer(options, T, S, B, batched, mask, padding, need_weights, average, 
 @pytest.mark.parametrize("name", ["MultiheadAttention", "TransformerEncoderLayer"])
 @pytest.mark.parametrize("bias", [False, True])
 def test_repr(name, bias):
-    """As torch's; only the output's linear layer has a plainer name."""
+    """Compare with torch's, whose output layer has a longer name."""
     ours, theirs = pair(name, 4, 2, bias=bias)
     assert repr(ours) == repr(theirs).replace("NonDynamicallyQuantizableLinear", "Linear")
 
 
 @pytest.mark.parametrize("is_last", [False, True])
 @pytest.mark.parametrize("need_weights", [False, True])
-def test_a_query_that_may_look_nowhere(need_weights, is_last):
-    """torch gives zeros where no weights are asked for, and nan otherwise."""
+def test_query_without_keys(need_weights, is_last):
+    """Check that the result is zeros without weights, and nan with them."""
     ours, theirs = pair("MultiheadAttention", 4, 2, **float64)
     mask = torch.tensor([[True, True], [False, is_last]])
     x = randn(2, 3, 4)
@@ -121,7 +120,7 @@ def test_a_query_that_may_look_nowhere(need_weights, is_last):
 @settings(max_examples=examples(40))
 @given(layer_options(), st.integers(0, 10**6))
 def test_parameters(options, seed):
-    """Names, shapes and initial numbers are torch's bit for bit, and state dicts go both ways."""
+    """Check that names, shapes and initial numbers are equal, and that state dicts are interchangeable."""
     ours, theirs = pair("MultiheadAttention", **options, seed=seed)
     equal_parameters(ours, theirs)
     for name in ("embed_dim", "kdim", "vdim", "num_heads", "head_dim", "dropout", "batch_first", "add_zero_attn"):
@@ -172,8 +171,8 @@ def test_gradients_of_gradients_and_of_each_example(name):
     names, parameters = zip(*module.named_parameters(), strict=True)
 
     def run(x, *parameters):
-        given = (x, x, x) if name == "MultiheadAttention" else (x,)
-        result = functional_call(module, dict(zip(names, parameters, strict=True)), given)
+        inputs = (x, x, x) if name == "MultiheadAttention" else (x,)
+        result = functional_call(module, dict(zip(names, parameters, strict=True)), inputs)
         return result if isinstance(result, torch.Tensor) else result[0]
 
     assert gradcheck(run, (x, *parameters)) and gradgradcheck(run, (x, *parameters))
@@ -185,11 +184,11 @@ def test_gradients_of_gradients_and_of_each_example(name):
 
 @pytest.mark.parametrize("name", ["MultiheadAttention", "TransformerEncoderLayer"])
 def test_shapes_on_the_meta_device(name):
-    """No number is looked at: shapes come out where there are no numbers."""
+    """Check that no numbers are read."""
     ours, theirs = pair(name, 4, 2, device="meta")
     x, padding = torch.empty(5, 3, 4, device="meta"), torch.empty(3, 5, dtype=torch.bool, device="meta")
-    given = (x, x, x, padding) if name == "MultiheadAttention" else (x, None, padding)
-    assert [t.shape for t in flat(ours(*given))] == [t.shape for t in flat(theirs(*given))]
+    inputs = (x, x, x, padding) if name == "MultiheadAttention" else (x, None, padding)
+    assert [t.shape for t in flat(ours(*inputs))] == [t.shape for t in flat(theirs(*inputs))]
 
 
 def x_of(*shape):
@@ -200,7 +199,7 @@ def hidden(*shape):
     return torch.zeros(shape, dtype=torch.bool)
 
 
-# arguments of the layer, then of the call: all of them are refused, or warned of
+# arguments of the layer, then of the call: each raises an error or warns
 WRONG = {
     "heads that do not divide": ((5, 2), ()),
     "no heads": ((4, 0), ()),
@@ -235,7 +234,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_refused_is_refused_in_torchs_words(case):
+def test_errors_and_warnings_are_torchs(case):
     arguments, call = WRONG[case]
     outcomes = []
     for source in (companion, nn):
@@ -255,14 +254,14 @@ def test_what_is_refused_is_refused_in_torchs_words(case):
         (None, None, True),
     ],
 )
-def test_what_the_block_refuses(masks):
+def test_errors_of_the_block_are_torchs(masks):
     call = x_of(2, 3, 4), *masks
     ours, theirs = (outcome(lambda s=s: s.TransformerEncoderLayer(4, 2)(*call)) for s in (companion, nn))
     assert ours == theirs
     assert theirs[0] or theirs[1], "torch takes this"
 
 
-def test_the_warning_names_the_line_that_calls():
+def test_warning_has_the_line_of_the_caller():
     x, masks = x_of(2, 3, 4), (torch.zeros(2, 2), hidden(3, 2))
     with pytest.warns(UserWarning, match="mismatched") as caught:
         companion.TransformerEncoderLayer(4, 2)(x, *masks)
@@ -274,7 +273,7 @@ def test_the_warning_names_the_line_that_calls():
     "options",
     [{"attn_mask": torch.zeros(2, 2, dtype=torch.int64)}, {"attn_mask": torch.zeros(2, 2), "is_causal": True}],
 )
-def test_what_the_function_refuses(options):
+def test_errors_of_the_function_are_torchs(options):
     ours, theirs = (outcome(f, *(x_of(2, 4),) * 3, **options) for f in (ours_attention, F.scaled_dot_product_attention))
     assert ours[0] is not None and ours[0][0] is theirs[0][0]
     assert ours[0][1].splitlines()[0] == theirs[0][1].splitlines()[0]
@@ -282,7 +281,7 @@ def test_what_the_function_refuses(options):
 
 @settings(max_examples=examples(30))
 @given(few, few, few, few, few, few, st.booleans(), st.integers(0, 99))
-def test_additive_attention_is_its_double_loop(T, S, B, query_size, key_size, size, masked, seed):
+def test_additive_attention_equals_a_double_loop(T, S, B, query_size, key_size, size, masked, seed):
     torch.manual_seed(seed)
     layer = AdditiveAttention(query_size, key_size, size, **float64)
     inputs = randn(T, B, query_size), randn(S, B, key_size), randn(S, B, 3)
@@ -292,15 +291,15 @@ def test_additive_attention_is_its_double_loop(T, S, B, query_size, key_size, si
         contexts, weights = torch.zeros(T, B, 3, **float64), torch.zeros(B, T, S, **float64)
         for t in range(T):
             for b in range(B):
-                seen = [j for j in range(S) if padding is None or not padding[b, j]]
+                visible = [j for j in range(S) if padding is None or not padding[b, j]]
                 e = [
                     layer.v @ torch.tanh(layer.weight_q @ query[t, b] + layer.weight_k @ key[j, b] + layer.bias)
-                    for j in seen
+                    for j in visible
                 ]
-                total = sum(one.exp() for one in e)
-                for one, j in zip(e, seen, strict=True):
-                    weights[b, t, j] = one.exp() / total
-                contexts[t, b] = sum(weights[b, t, j].clone() * value[j, b] for j in seen)
+                total = sum(score.exp() for score in e)
+                for score, j in zip(e, visible, strict=True):
+                    weights[b, t, j] = score.exp() / total
+                contexts[t, b] = sum(weights[b, t, j].clone() * value[j, b] for j in visible)
         return contexts, weights
 
     results = []

@@ -1,4 +1,4 @@
-"""Blocks of layers: their equations, in pieces, what they refuse; and that matrix states learn, alone and in blocks."""
+"""Tests of blocks of layers: their equations, states in pieces, errors, and learning."""
 
 import copy
 import pickle
@@ -13,7 +13,7 @@ from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary
 from companion.learning.training import train
 from companion.learning.windows import ConsecutiveWindows
-from tests.layers.namesakes import flat, near
+from tests.layers.torch_comparison import flat, near
 
 float64 = {"dtype": torch.float64}
 
@@ -22,7 +22,7 @@ def blocks_of(size=4, **options):
     return Blocks(layer(size, size, **options) for layer in (LSTM, DeltaNet, MLSTM, MinGRU))
 
 
-def test_blocks_are_their_equations_in_pieces_too():
+def test_blocks_equal_their_equations_also_in_pieces():
     torch.manual_seed(0)
     blocks, x = blocks_of(**float64), torch.randn(6, 2, 4, **float64)
     assert len({*blocks.norms}) == len({*blocks.networks}) == 4
@@ -51,15 +51,15 @@ def test_blocks_are_their_equations_in_pieces_too():
     twin = blocks_of(**float64)
     twin.load_state_dict(blocks.state_dict())
     for other in (twin, copy.deepcopy(blocks), pickle.loads(pickle.dumps(blocks))):
-        with torch.device("meta"):  # nothing is made anywhere but where the input is
+        with torch.device("meta"):  # all tensors are on the input's device
             result = other(x)
         near(flat(result), flat((output, end)))
     assert {p.device.type for p in blocks_of(device="meta").parameters()} == {"meta"}
-    # what an LSTM's projection makes counts, not what is inside it
+    # the size of the projection counts, not hidden_size
     assert Blocks([LSTM(4, 7, proj_size=4)])(torch.randn(3, 2, 4))[0].shape == (3, 2, 4)
 
 
-def test_what_blocks_refuse():
+def test_wrong_layers_and_inputs_are_refused():
     wrong = (
         [],
         [GRU(4, 4), GRU(5, 5)],
@@ -90,9 +90,8 @@ def test_what_blocks_refuse():
 
 
 @pytest.mark.parametrize("kind", [DeltaNet, MLSTM, Blocks])
-def test_learns_and_writes(kind):
-    """In the place of an LSTM, with a state that is carried from window to window, of tensors, tuples, or tuples of
-    them."""
+def test_model_with_the_layer_learns_and_generates(kind):
+    """Check them in place of an LSTM, with carried states of tensors, tuples, or tuples of tuples."""
     torch.manual_seed(0)
     text = "a rose is a rose is a rose. " * 24
     vocabulary = Vocabulary(text)

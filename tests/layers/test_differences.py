@@ -1,6 +1,6 @@
-"""What differs from torch: each line of the README's list. Where a difference is gone, its line goes as well.
+"""Tests of the README's list of differences from torch. When a difference disappears, its line must go, too.
 
-Each test does the same with both and says what comes of it: what torch's module does first, then what ours does.
+Each test does the same with both modules and checks that the results differ as the line says.
 """
 
 import re
@@ -12,11 +12,11 @@ from torch.nn.utils import parametrize
 from torch.nn.utils.rnn import pack_sequence
 
 import companion
-from tests.layers.namesakes import CELLS, LAYERS, outcome, pair
+from tests.layers.torch_comparison import CELLS, LAYERS, outcome, pair
 from tests.project.paths import ROOT
 
-EVERY = [*LAYERS, *CELLS, "Embedding"]
-# torch says in some version or other that TorchScript and this way of quantizing are old
+NAMES = [*LAYERS, *CELLS, "Embedding"]
+# some versions of torch deprecate TorchScript and this way of quantizing
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
@@ -27,7 +27,7 @@ def works(act, *arguments):
     return outcome(act, *arguments)[0] is None
 
 
-def test_every_line_has_its_test():
+def test_readme_lists_ten_differences():
     section = re.search(
         r"(?ms)^## What differs from torch$(.*?)^## ", (ROOT / "README.md").read_text(encoding="utf-8")
     )[1]
@@ -35,21 +35,21 @@ def test_every_line_has_its_test():
     assert len(rows) == 10
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_is_of_another_class(name):
+@pytest.mark.parametrize("name", NAMES)
+def test_class_is_not_torchs(name):
     ours, theirs = pair(name, 4, 3)
     assert isinstance(theirs, getattr(nn, name)) and not isinstance(ours, getattr(nn, name))
 
 
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
 @pytest.mark.parametrize("name", ["LSTM", "GRU"])
-def test_is_not_quantized(name):
+def test_layers_are_not_quantized(name):
     ours, theirs = (torch.ao.quantization.quantize_dynamic(nn.Sequential(module))[0] for module in pair(name, 4, 3))
     assert "quantized" in type(theirs).__module__ and type(ours) is getattr(companion, name)
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_is_neither_scripted_nor_traced_symbolically(name):
+@pytest.mark.parametrize("name", NAMES)
+def test_layers_can_neither_be_scripted_nor_symbolically_traced(name):
     ours, theirs = pair(name, 4, 3)
     for act in (torch.jit.script, lambda module: torch.fx.symbolic_trace(nn.Sequential(module))):
         assert works(act, theirs) and not works(act, ours)
@@ -57,15 +57,15 @@ def test_is_neither_scripted_nor_traced_symbolically(name):
 
 @pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_trace_is_of_one_length(name):
+def test_trace_accepts_one_length_only(name):
     ours, theirs = (torch.jit.trace(module, torch.randn(5, 2, 4)) for module in pair(name, 4, 3))
-    for steps, there in ((5, True), (7, False)):
+    for steps, accepted in ((5, True), (7, False)):
         x = torch.randn(steps, 3, 4)
-        assert works(theirs, x) and works(ours, x) is there
+        assert works(theirs, x) and works(ours, x) is accepted
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_torchs_are_neither_compiled_nor_mapped(name):
+def test_torchs_layers_can_neither_be_compiled_nor_mapped(name):
     ours, theirs = pair(name, 4, 3)
     x = torch.randn(5, 2, 4)
     for transformed in (lambda layer: torch.compile(layer, backend="eager", fullgraph=True), torch.func.vmap):
@@ -74,7 +74,7 @@ def test_torchs_are_neither_compiled_nor_mapped(name):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_is_not_one_fused_operation(name):
+def test_layers_are_not_one_fused_operation(name):
     calls = []
     for module in pair(name, 4, 3):
         with torch.profiler.profile() as profile:
@@ -85,7 +85,7 @@ def test_is_not_one_fused_operation(name):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_rounding(name):
+def test_results_are_rounded_differently(name):
     ours, theirs = pair(name, 64, 64)
     x = torch.randn(40, 16, 64)
     mine, other = ours(x)[0], theirs(x)[0]
@@ -115,21 +115,21 @@ def test_how_often_a_parametrization_runs(name):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_batch_first_lies_in_memory_as_it_reads(name):
+def test_batch_first_output_is_contiguous(name):
     ours, theirs = pair(name, 4, 3, batch_first=True)
     x = torch.randn(2, 5, 4)
     assert ours(x)[0].is_contiguous() and not theirs(x)[0].is_contiguous()
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_inner_methods_are_others(name):
+def test_internal_methods_are_missing(name):
     ours, theirs = pair(name, 4, 3)
     for method in ("check_input", "check_forward_args", "get_expected_hidden_size", "permute_hidden"):
         assert hasattr(theirs, method) and not hasattr(ours, method)
 
 
-def test_lstm_speaks_as_the_others_do():
-    """Of a packed sequence with another number of features, and of a state of another type."""
+def test_lstm_has_the_messages_of_the_other_layers():
+    """Check a packed sequence with the wrong number of features, and a state of another type."""
     packed, state = pack_sequence([torch.zeros(3, 7), torch.zeros(2, 7)]), torch.zeros(1, 2, 5).double()
     for x, hx in ((packed, None), (torch.zeros(4, 2, 3), state)):
         ours, theirs = (outcome(layer, x, None if hx is None else (hx, hx))[0] for layer in pair("LSTM", 3, 5))

@@ -1,4 +1,4 @@
-"""Weights in the orders of ONNX and Keras, held to the equations that these libraries document, one gate at a time."""
+"""Tests of weights converted from and to ONNX and Keras, against their documented equations, gate by gate."""
 
 import pytest
 import torch
@@ -13,7 +13,10 @@ float64 = {"dtype": torch.float64}
 
 
 def unrolled(kind, gate, x):
-    """The hidden states by the equations of both libraries; `gate(letter)` gives W, R, and the two biases of a gate."""
+    """Return the hidden states by both libraries' equations.
+
+    gate: a letter → W, R and the two biases of a gate.
+    """
     h, c, states = torch.zeros(H, **float64), torch.zeros(H, **float64), []
     sums = {}
     for x_t in x:
@@ -41,7 +44,10 @@ def loaded(kind, weights):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_onnx(kind):
-    """W[iofc], W[zrh]: https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html with linear_before_reset = 1."""
+    """Check W[iofc] and W[zrh] with linear_before_reset = 1.
+
+    https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html.
+    """
     torch.manual_seed(0)
     order = {"RNN": "h", "LSTM": "iofg", "GRU": "zrn"}[kind]
     rows = len(order) * H
@@ -57,12 +63,15 @@ def test_onnx(kind):
 
     layer, x = loaded(kind, elsewhere.from_onnx(kind, W, R, B)), torch.randn(5, INPUT, **float64)
     assert torch.allclose(layer(x)[0], unrolled(kind, gate, x), atol=1e-12)
-    assert all(torch.equal(one, other) for one, other in zip(elsewhere.to_onnx(layer), (W, R, B), strict=True))
+    assert all(map(torch.equal, elsewhere.to_onnx(layer), (W, R, B)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_keras(kind):
-    """The kernel's columns are i, f, c, o and z, r, h; a GRU's bias has a row for the input and one for the state."""
+    """Check kernels with the columns i, f, c, o and z, r, h.
+
+    A GRU's bias has a row for the input and one for the state.
+    """
     torch.manual_seed(0)
     order = {"RNN": "h", "LSTM": "ifgo", "GRU": "zrn"}[kind]
     columns = len(order) * H
@@ -79,14 +88,12 @@ def test_keras(kind):
     assert torch.allclose(layer(x)[0], unrolled(kind, gate, x), atol=1e-12)
     ours = getattr(companion, kind)(INPUT, H, **float64)
     ours.load_state_dict(weights)
-    assert all(
-        torch.equal(one, other) for one, other in zip(elsewhere.to_keras(ours), (kernel, recurrent, bias), strict=True)
-    )
+    assert all(map(torch.equal, elsewhere.to_keras(ours), (kernel, recurrent, bias)))
 
 
-def test_what_does_not_fit_is_refused():
+def test_wrong_shapes_and_layers_are_refused():
     W, R, B = elsewhere.to_onnx(nn.LSTM(INPUT, H))
-    for wrong, said in (
+    for convert, message in (
         (lambda: elsewhere.from_onnx("Transformer", W, R, B), "kind must be one of RNN, LSTM, GRU, not 'Transformer'"),
         (lambda: elsewhere.from_onnx("LSTM", W[0], R, B), "W of a layer LSTM has 3 dimensions, not 2"),
         (lambda: elsewhere.from_onnx("LSTM", torch.cat([W, W]), R, B), "W has 2 directions: convert one at a time"),
@@ -104,5 +111,5 @@ def test_what_does_not_fit_is_refused():
         (lambda: elsewhere.to_keras(nn.RNN(INPUT, H, nonlinearity="relu")), "tanh"),
     ):
         with pytest.raises(ValueError) as error:
-            wrong()
-        assert said in str(error.value)
+            convert()
+        assert message in str(error.value)

@@ -1,4 +1,4 @@
-"""Embedding against torch, over configurations that hypothesis draws."""
+"""Tests of Embedding against torch, over configurations that hypothesis draws."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from torch import nn
 
 import companion
 from companion import compare
-from tests.layers.namesakes import agree, examples, pair
+from tests.layers.torch_comparison import agree, examples, pair
 
 
 @st.composite
@@ -22,7 +22,7 @@ def embedding_options(draw):
         "norm_type": draw(st.sampled_from([2.0, 1.0, 3.5])),
         "dtype": draw(st.sampled_from([torch.float64, torch.float32])),
     }
-    # torch refuses the two together
+    # torch refuses both together
     options[draw(st.sampled_from(["scale_grad_by_freq", "sparse"]))] = draw(st.booleans())
     return options
 
@@ -49,7 +49,7 @@ def test_embedding(options, shape, dtype, seed):
     assert torch.allclose(ours.weight, theirs.weight, rtol=1e-6, atol=1e-12)
 
 
-def test_state_dicts_go_both_ways():
+def test_state_dicts_are_interchangeable():
     ours, theirs = pair("Embedding", 5, 3)
     nn.init.zeros_(ours.weight)
     theirs.load_state_dict(ours.state_dict(), strict=True)

@@ -1,4 +1,4 @@
-"""Wrong input is refused by the type and the text of torch's own error, and before anything is computed."""
+"""Tests of errors: wrong arguments raise torch's type and text, before anything is computed."""
 
 import pytest
 import torch
@@ -7,10 +7,10 @@ from torch.nn.utils.rnn import pack_sequence
 from torch.torch_version import TorchVersion
 
 import companion
-from tests.layers.namesakes import CELLS, LAYERS, outcome, pair
+from tests.layers.torch_comparison import CELLS, LAYERS, outcome, pair
 
 zeros = torch.zeros
-# The words are those of this torch. Earlier ones checked less, and worded some checks in another way.
+# Earlier versions of torch check less, and word some errors differently.
 SAME_WORDS = TorchVersion(torch.__version__) >= (2, 13)
 
 LAYER_ARGUMENTS = [
@@ -63,7 +63,7 @@ def test_layer_arguments(name, args, kwargs):
         ("RNN", {"nonlinearity": None}),
     ],
 )
-def test_particular_arguments(name, kwargs):
+def test_arguments_of_one_class(name, kwargs):
     check_construction(name, (3, 5), kwargs)
 
 
@@ -74,11 +74,11 @@ def test_cell_arguments(name, args):
 
 
 def check(ours, theirs, *args, **kwargs):
-    """Both do the same wrong thing: the same comes of it."""
-    found, expected = outcome(ours, *args, **kwargs), outcome(theirs, *args, **kwargs)
-    assert found[0] or found[1]
+    """Check that both callables fail or warn in the same way."""
+    result, expected = outcome(ours, *args, **kwargs), outcome(theirs, *args, **kwargs)
+    assert result[0] or result[1]
     if SAME_WORDS:
-        assert found == expected
+        assert result == expected
 
 
 def check_construction(name, args, kwargs):
@@ -142,7 +142,7 @@ def test_packed_call(x, state_shape):
 
 @pytest.mark.parametrize(("x", "state_shape"), PACKED)
 def test_packed_call_of_lstm(x, state_shape):
-    """torch checks a packed RNN and leaves a packed LSTM to fail in the products; ours says the same for both."""
+    """Check that the LSTM checks packed sequences as the RNN does; torch's LSTM fails in the products."""
     rnn, lstm = pair("RNN", 3, 5)[0], pair("LSTM", 3, 5)[0]
     kind, text = outcome(rnn, x, state_shape and layer_state("RNN", *state_shape))[0]
     text = text.replace("hidden size", "hidden[0] size")
@@ -166,18 +166,18 @@ def test_lstm_state(hx, options):
     check_call("LSTM", zeros(4, 2, 3), hx, options)
 
 
-def test_rnn_takes_no_pair():
+def test_rnn_refuses_a_pair_of_states():
     check_call("RNN", zeros(4, 2, 3), (zeros(1, 2, 5), zeros(1, 2, 5)), {})
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_layer_takes_no_list(name):
+def test_layers_refuse_lists(name):
     check_call(name, [[1.0, 2.0, 3.0]], None, {})
 
 
 @pytest.mark.parametrize("name", [*LAYERS, *CELLS])
 def test_state_of_another_type(name):
-    """torch's fused float32 LSTM words this worse than its other layers do; ours has their words."""
+    """Check the message of torch's other layers; its fused float32 LSTM has a worse one."""
     is_cell = name in CELLS
     ours, theirs = pair(name, 3, 5)
     x, shape = (zeros(2, 3), (2, 5)) if is_cell else (zeros(4, 2, 3), (1, 2, 5))
@@ -195,7 +195,7 @@ def test_state_of_another_type_without_bias(name, dtype):
     check_call(name, x, layer_state(name, *shape, dtype=dtype), {"bias": False})
 
 
-def test_rows_of_a_tensor_as_an_unbatched_pair():
+def test_unbatched_pair_may_be_one_tensor():
     ours, theirs = pair("LSTMCell", 3, 5)
     for mine, other in zip(ours(zeros(3), zeros(2, 5)), theirs(zeros(3), zeros(2, 5)), strict=True):
         torch.testing.assert_close(mine, other)
@@ -247,7 +247,7 @@ def test_too_few_states_without_a_batch(count):
     check(*pair("LSTMCell", 3, 5), zeros(3), (zeros(5),) * count)
 
 
-def test_a_third_state_without_a_batch_is_not_looked_at():
+def test_third_state_without_a_batch_is_ignored():
     ours, theirs = pair("LSTMCell", 3, 5)
     hx = [torch.ones(5)] * 3
     torch.testing.assert_close(ours(zeros(3), hx), theirs(zeros(3), hx))
@@ -259,22 +259,22 @@ def test_a_third_state_without_a_batch_is_not_looked_at():
     [((zeros(2, 3), None, 1), {}), ((), {}), ((zeros(2, 3),), {"state": 1}), ((zeros(2, 3),), {"input": 1})],
 )
 def test_arguments_of_a_call(name, args, kwargs):
-    """Python's own words, which name the class and its method."""
+    """Compare Python's own messages, which name the class and its method."""
     check(*pair(name, 3, 5), *args, **kwargs)
 
 
-# without a bias torch's cells compute something all the same
+# without a bias torch's cells raise no error
 @pytest.mark.parametrize(
     ("name", "bias"), [*((name, True) for name in LAYERS + CELLS), *((name, False) for name in LAYERS)]
 )
-@pytest.mark.parametrize("elsewhere", ["input", "state", "weights", "input and weights", "state and weights"])
-def test_devices(name, bias, elsewhere):
-    """Where numbers meet none, in the words for two devices."""
-    modules = pair(name, 3, 5, bias=bias, device="meta" if "weights" in elsewhere else None)
+@pytest.mark.parametrize("on_meta", ["input", "state", "weights", "input and weights", "state and weights"])
+def test_devices(name, bias, on_meta):
+    """Check tensors without numbers (meta), with the messages for two devices."""
+    modules = pair(name, 3, 5, bias=bias, device="meta" if "weights" in on_meta else None)
     x, shape = (zeros(2, 3), (2, 5)) if name in CELLS else (zeros(4, 2, 3), (1, 2, 5))
-    x = x.to("meta") if "input" in elsewhere else x
-    check(*modules, x, layer_state(name, *shape, device="meta" if "state" in elsewhere else None))
-    if elsewhere in ("input", "weights"):
+    x = x.to("meta") if "input" in on_meta else x
+    check(*modules, x, layer_state(name, *shape, device="meta" if "state" in on_meta else None))
+    if on_meta in ("input", "weights"):
         check(*modules, x)
 
 
@@ -328,7 +328,7 @@ def test_embedding_call(x):
     assert expected[0] and outcome(ours, x) == expected
 
 
-def test_embedding_refuses_sparse_and_scaled():
+def test_embedding_refuses_sparse_scaled_gradients():
     def backward(module):
         module(torch.tensor([1])).sum().backward()
 
@@ -342,7 +342,7 @@ def test_pretrained_table_has_two_dimensions():
     assert expected[0] and outcome(companion.Embedding.from_pretrained, zeros(3)) == expected
 
 
-def test_warning_names_the_callers_line():
+def test_warning_has_the_line_of_the_caller():
     with pytest.warns(UserWarning, match="num_layers greater than 1") as caught:
         companion.LSTM(3, 5, dropout=0.5)
     assert caught[0].filename == __file__

@@ -1,4 +1,4 @@
-"""The models are tensor arithmetic: none of torch's own recurrent code, fused cells or look-ups is behind them."""
+"""Tests that the models are tensor arithmetic, without torch's own recurrent code, fused cells or look-ups."""
 
 import importlib
 import inspect
@@ -10,10 +10,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import companion
-from tests.layers.namesakes import pair
+from tests.layers.torch_comparison import pair
 
-# What torch would compute a layer, a fused step or a look-up with.
-TORCHS_OWN = {
+# torch's functions for a layer, a fused step or a look-up.
+FORBIDDEN = {
     "rnn_tanh", "rnn_relu", "lstm", "gru", "rnn_tanh_cell", "rnn_relu_cell", "lstm_cell", "gru_cell",
     "embedding", "embedding_renorm_", "linear", "dropout", "multi_head_attention_forward",
     "scaled_dot_product_attention", "layer_norm",
@@ -29,8 +29,8 @@ CASES = [
     ("MultiheadAttention", (3, 1), {"dropout": 0.5}),
     ("TransformerEncoderLayer", (3, 1, 5), {}),
 ]
-# layers that torch has not got; F.normalize, F.logsigmoid and F.softplus are arithmetic
-OURS = [
+# layers that torch lacks; F.normalize, F.logsigmoid and F.softplus are arithmetic
+WITHOUT_COUNTERPART = [
     "MinGRU",
     "MinLSTM",
     "LinearAttention",
@@ -44,7 +44,7 @@ OURS = [
 
 
 class Calls(TorchFunctionMode):
-    """Notes the name of every function of torch that is called."""
+    """Records the names of all torch functions that are called."""
 
     def __init__(self):
         super().__init__()
@@ -56,17 +56,17 @@ class Calls(TorchFunctionMode):
 
 
 @pytest.mark.parametrize(("name", "args", "kwargs"), CASES, ids=[case[0] for case in CASES])
-def test_works_without_torchs_own(name, args, kwargs):
+def test_layers_use_no_fused_functions(name, args, kwargs):
     ours, theirs = pair(name, *args, **kwargs)
     x = torch.tensor([[1, 2], [0, 3]]) if name == "Embedding" else torch.rand(2, 3)
     for module, expected in ((ours, False), (theirs, True)):
         with Calls() as calls:
             module(x, x, x) if name == "MultiheadAttention" else module(x)
-        assert bool(calls.names & TORCHS_OWN) is expected, calls.names
+        assert bool(calls.names & FORBIDDEN) is expected, calls.names
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_what_torch_has_not_got_works_without_it(name):
+@pytest.mark.parametrize("name", WITHOUT_COUNTERPART)
+def test_layers_that_torch_lacks_use_no_fused_functions(name):
     layer = (
         companion.Blocks([companion.LSTM(3, 3), companion.MLSTM(3, 3)])
         if name == "Blocks"
@@ -74,13 +74,13 @@ def test_what_torch_has_not_got_works_without_it(name):
     )
     with Calls() as calls:
         layer(torch.rand(2, 3))
-    assert calls.names and not calls.names & TORCHS_OWN, calls.names
+    assert calls.names and not calls.names & FORBIDDEN, calls.names
 
 
-def test_everything_public_is_described():
+def test_public_objects_have_docstrings():
     for module_info in pkgutil.walk_packages(companion.__path__, "companion."):
         if module_info.name.startswith(("companion.check.", "companion.figures.")):
-            continue  # inner works
+            continue  # internal
         module = importlib.import_module(module_info.name)
         assert module.__doc__, module_info.name
         for name, thing in vars(module).items():
@@ -95,17 +95,17 @@ SHAPES = re.compile(r"((?:`[\w{}]+`(?:, | and )?)+) \(([^()]+)\)(?:, from the se
 
 @pytest.mark.parametrize("name", ["RNNCell", "LSTMCell", "GRUCell", "RNN", "LSTM", "GRU"])
 def test_docstrings_give_the_shapes_of_the_parameters(name):
-    """Of all of them, whatever the arguments: proj_size is what a docstring calls `size`, and D the directions."""
+    """Check all parameters; docstrings call proj_size `size`, and D the directions."""
     sizes, more = {"input_size": 7, "hidden_size": 5}, {}
     if not name.endswith("Cell"):
         more = {"num_layers": 2, "bidirectional": True} | ({"proj_size": 3} if name == "LSTM" else {})
     layer = getattr(companion, name)(**sizes, **more)
-    known = sizes | {"proj_size": 3, "size": 3, "D": 2}
-    said = {}
+    values = sizes | {"proj_size": 3, "size": 3, "D": 2}
+    documented = {}
     for names, first, later in SHAPES.findall(" ".join(inspect.getdoc(layer).partition("Parameters")[2].split())):
         for parameter in re.findall(r"`(.+?)`", names):
             for k, shape in enumerate([first, later or first][: more.get("num_layers", 1)]):
-                said[parameter.format(k=k)] = eval(f"({shape},)", known)
-    there = {parameter: tuple(value.shape) for parameter, value in layer.named_parameters()}
-    assert {parameter: shape for parameter, shape in there.items() if not parameter.endswith("_reverse")} == said
-    assert {parameter: there[parameter.removesuffix("_reverse")] for parameter in there} == there
+                documented[parameter.format(k=k)] = eval(f"({shape},)", values)
+    actual = {parameter: tuple(value.shape) for parameter, value in layer.named_parameters()}
+    assert {parameter: shape for parameter, shape in actual.items() if not parameter.endswith("_reverse")} == documented
+    assert {parameter: actual[parameter.removesuffix("_reverse")] for parameter in actual} == actual

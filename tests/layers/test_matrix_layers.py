@@ -1,5 +1,4 @@
-"""Layers whose state is a matrix: their equations in a plain loop, in pieces, without overflow, in their place, and
-refused."""
+"""Tests of layers with a matrix state: equations, pieces, overflow, use as a module, errors."""
 
 import copy
 import math
@@ -15,7 +14,7 @@ from torch.nn.utils.rnn import pack_sequence
 
 from companion import MLSTM, DeltaNet, GatedDeltaNet, GatedLinearAttention, LinearAttention
 from companion.layers.mlstm import stabilised
-from tests.layers.namesakes import examples, flat, randn
+from tests.layers.torch_comparison import examples, flat, randn
 
 float64 = {"dtype": torch.float64}
 KINDS = {
@@ -31,13 +30,13 @@ kinds = pytest.mark.parametrize(("kind", "more"), KINDS.values(), ids=KINDS)
 
 
 def close(ours, theirs, atol=1e-10):
-    """Within 1e-10 of the largest number, where that is above 1."""
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=atol * max(1.0, other.detach().abs().max().item()))
+    """Check that tensors are within `atol`, relative to the largest number where that is above 1."""
+    for mine, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, other, rtol=0, atol=atol * max(1.0, other.detach().abs().max().item()))
 
 
 def state_of(layer, B=None):
-    """A state that is not zeros, as the layer takes it; an mLSTM's logarithm may be anything."""
+    """Return a random state in the layer's form."""
     state = tuple(randn(*(() if B is None else (B,)), *shape) for shape in layer.state_shapes())
     return state if len(state) > 1 else state[0]
 
@@ -47,7 +46,7 @@ def σ(x):
 
 
 def by_equations(layer, x, state):
-    """One sequence, (T, input_size): one step after another, one head after another, from the weights alone."""
+    """Run one sequence, (T, input_size), step by step and head by head, from the weights alone."""
     size, heads = layer.hidden_size // layer.num_heads, layer.num_heads
     is_mlstm = isinstance(layer, MLSTM)
     wide = 4 if is_mlstm else 3
@@ -82,9 +81,11 @@ def by_equations(layer, x, state):
 
 @kinds
 @pytest.mark.parametrize("heads", [1, 3])
-def test_a_layer_is_its_equations(kind, more, heads):
-    """Outputs, state and gradients, from any state. An mLSTM without the scaling: there n and C stand for e^m times
-    what is kept."""
+def test_layer_equals_its_equations(kind, more, heads):
+    """Check outputs, state and gradients, from any state.
+
+    The mLSTM is computed without scaling: n and C are multiplied by e^m.
+    """
     torch.manual_seed(0)
     layer, x = kind(4, 6, heads, **more, **float64), randn(5, 2, 4)
     state = state_of(layer, 2)
@@ -111,8 +112,8 @@ def test_a_layer_is_its_equations(kind, more, heads):
 
 
 @kinds
-def test_pieces_are_the_whole(kind, more):
-    """More than one chunk long; in a batch, for one sequence, and with the batch first."""
+def test_pieces_equal_the_whole(kind, more):
+    """Check more than one chunk, in a batch, for one sequence, and with the batch first."""
     torch.manual_seed(0)
     layer, x = kind(3, 4, 2, **more, **float64), randn(70, 2, 3)
     whole, end = layer(x)
@@ -153,7 +154,7 @@ def test_gradients_of_gradients(kind, more):
 
 
 def mlstm(i=0.0, f=0.0, heads=1, **options):
-    """An mLSTM whose gates have these biases."""
+    """Return an mLSTM whose gates have these biases."""
     torch.manual_seed(0)
     layer = MLSTM(3, 4, heads, **({**float64} | options))
     with torch.no_grad():
@@ -168,12 +169,14 @@ def gradients_of(layer, x, state=None):
 
 
 def by_logarithms(layer, x):
-    """The same in exact integers of e: what is read, as sums of v (k · q) e^(log), the largest exponent taken away at
-    the end."""
+    """Return an mLSTM's output, computed from logarithms.
+
+    It is a sum of v (k · q) e^(log), divided by the largest exponential at the end.
+    """
     outputs, W, b = [], layer.weight_ih_l0, layer.bias_ih_l0
     parts = [(W @ x_t + b).split(layer.parts) for x_t in x]
     for t, (q, _, _, o, _, _) in enumerate(parts):
-        # what was written at s is worth e^(ĩ_s + Σ log f) at t
+        # a value written at s has the factor e^(ĩ_s + Σ log f) at t
         logs = [
             parts[s][4] + sum(-torch.log1p((-parts[r][5]).exp()) for r in range(s + 1, t + 1)) for s in range(t + 1)
         ]
@@ -186,8 +189,8 @@ def by_logarithms(layer, x):
 
 
 @pytest.mark.parametrize("i", [-20.0, 0.0, 800.0])
-def test_input_gates_that_overflow(i):
-    """exp( 800 ) is more than a float64 can be; what leaves the layer is finite, right, and has finite gradients."""
+def test_overflowing_input_gates(i):
+    """Check i = 800, where exp overflows float64: results are right, and gradients finite."""
     layer, x = mlstm(i=i), randn(6, 2, 3)
     output, _, gradients = gradients_of(layer, x)
     expected = torch.stack([by_logarithms(layer, x[:, row]) for row in range(2)], dim=1)
@@ -200,26 +203,28 @@ def test_input_gates_that_overflow(i):
 
 @pytest.mark.parametrize(("i", "f"), [(-1000.0, -1000.0), (-1000.0, 5.0), (1000.0, -1000.0), (1000.0, 5.0)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_no_gate_makes_nan(i, f, dtype):
-    """Nor does a question of zeros, though what it is divided by is e^-1000 then."""
+def test_extreme_gates_give_finite_results(i, f, dtype):
+    """Check also queries of zeros, whose denominator is e^-1000."""
     layer, x = mlstm(i, f, dtype=dtype), randn(6, 2, 3).to(dtype)
     for zeros in (False, True):
         if zeros:
             layer.weight_ih_l0.data[:4], layer.bias_ih_l0.data[:4] = 0, 0
         output, state, gradients = gradients_of(layer, x)
-        assert all(one.isfinite().all() for one in (output, *state, *([] if zeros else gradients)))
+        assert all(tensor.isfinite().all() for tensor in (output, *state, *([] if zeros else gradients)))
         assert (output.abs().max() > 1e-30) == (i > 0 and not zeros)
 
 
 @settings(max_examples=examples(20))
 @given(st.floats(-5, 500), st.integers(1, 2), st.integers(0, 99))
-def test_a_constant_on_all_input_gates_changes_nothing_where_n_q_is_above_1(constant, heads, seed):
-    """It multiplies C and n by one factor, which m takes up; below 1 it is seen, since the 1 under the line stays what
-    it is."""
+def test_constant_on_input_gates_cancels_if_n_q_is_above_1(constant, heads, seed):
+    """Check that m absorbs a common factor of C and n.
+
+    If n · q is below 1, the factor matters, since the denominator is 1.
+    """
     layers = [mlstm(12.0, 3.0, heads), mlstm(12.0 + constant, 3.0, heads)]
     torch.manual_seed(seed)
     x, (C, n, m) = randn(1, 20, 3), state_of(layers[0], 20)
-    (one, (C_1, n_1, m_1)), (other, (C_2, n_2, m_2)) = (
+    (output_1, (C_1, n_1, m_1)), (output_2, (C_2, n_2, m_2)) = (
         layer(x, (C, n, m + 12 + shift)) for layer, shift in zip(layers, (0, constant), strict=True)
     )
     close([C_2, n_2, m_2 - constant], [C_1, n_1, m_1])
@@ -227,35 +232,34 @@ def test_a_constant_on_all_input_gates_changes_nothing_where_n_q_is_above_1(cons
     log = ((n_1 * q).sum(-1).abs().log() + m_1).repeat_interleave(4 // heads, dim=-1)
     above = (log >= 0) & (log + constant >= 0)
     assert above.any()
-    close([other[0][above]], [one[0][above]])
+    close([output_2[0][above]], [output_1[0][above]])
 
 
-def test_m_says_only_how_far_c_and_n_are_scaled():
-    """C / 5, n / 5 and m + log 5 are the same state; and what m adds to a gate, it takes from the next."""
+def test_m_is_only_a_scale_of_c_and_n():
+    """Check that C / 5, n / 5 and m + log 5 are the same state, and the gradients of m."""
     torch.manual_seed(0)
     layer, x = mlstm(), randn(5, 2, 3)
     C, n, m = state_of(layer, 2)
     close([layer(x, (C / 5, n / 5, m + math.log(5)))[0]], [layer(x, (C, n, m))[0]])
     log_f, log_i, m_0 = (x.requires_grad_() for x in (-randn(4, 2).abs(), randn(4, 2), randn(2)))
     f, i, m = stabilised(log_f, log_i, m_0)
-    # of what was written first, log i_1 + log f_2 + log f_3 + log f_4 is there, and of what was there before m_0 and
-    # all log f
-    for there, expected in (
+    # the first value keeps log i_1 + log f_2 + log f_3 + log f_4, the initial state m_0 and all log f
+    for kept, expected in (
         (i[0] + f[1:].sum(0) + m[-1], ([0, 1, 1, 1], [1, 0, 0, 0], 0)),
         (f.sum(0) + m[-1], ([1] * 4, [0] * 4, 1)),
     ):
-        found = torch.autograd.grad(there.sum(), [log_f, log_i, m_0], retain_graph=True)
+        gradients = torch.autograd.grad(kept.sum(), [log_f, log_i, m_0], retain_graph=True)
         close(
-            found,
-            [torch.tensor(one, **float64)[..., None].expand(*found[k].shape[:-1], 2) for k, one in enumerate(expected)],
+            gradients,
+            [torch.tensor(x, **float64)[..., None].expand(*g.shape[:-1], 2) for x, g in zip(expected, gradients)],
         )
 
 
-# ---- In their place ----
+# ---- Use as a module, errors ----
 
 
 @kinds
-def test_in_torchs_place(kind, more):
+def test_layer_is_an_ordinary_module(kind, more):
     layer = kind(2, 6, 3, **more, **float64)
     rows = 24 + 6 if kind is MLSTM else 18 + 3 * ("Gated" in kind.__name__) + 3 * ("Delta" in kind.__name__)
     names, parameters = zip(*layer.named_parameters(), strict=True)
@@ -272,7 +276,7 @@ def test_in_torchs_place(kind, more):
     for other in (twin, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         close(flat(other(x)), expected, atol=0)
     with torch.device("meta"):
-        close(flat(layer(x)), expected, atol=0)  # nothing is made anywhere but where the input is
+        close(flat(layer(x)), expected, atol=0)  # all tensors are on the input's device
         assert layer.to("meta")(torch.empty(4, 5, 2, **float64))[0].shape == (4, 5, 6)
     each = vmap(grad(lambda x: functional_call(twin, dict(twin.named_parameters()), x)[0].square().sum()), in_dims=1)(x)
     (together,) = torch.autograd.grad(twin(y := x.clone().requires_grad_())[0].square().sum(), y)
@@ -280,7 +284,7 @@ def test_in_torchs_place(kind, more):
 
 
 @kinds
-def test_what_a_layer_refuses(kind, more):
+def test_wrong_inputs_are_refused(kind, more):
     layer, x, name = kind(3, 4, 2, **more), torch.randn(5, 2, 3), kind.__name__
     state = layer(x)[1]
     expected = str([(2, *shape) for shape in layer.state_shapes()])
@@ -299,8 +303,8 @@ def test_what_a_layer_refuses(kind, more):
         ),
         (RuntimeError, f"{name}: Expected state of {expected}, got", x, layer(x[:, 0])[1]),
     ]
-    wrong = tuple(s.double() for s in flat(state))
-    refused.append((ValueError, f"{name}: state is torch.float64", x, wrong if kind is MLSTM else wrong[0]))
+    doubled = tuple(s.double() for s in flat(state))
+    refused.append((ValueError, f"{name}: state is torch.float64", x, doubled if kind is MLSTM else doubled[0]))
     for error, words, *arguments in refused:
         with pytest.raises(error) as caught:
             layer(*arguments)

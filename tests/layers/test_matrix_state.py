@@ -1,5 +1,7 @@
-"""A state that is a matrix: by step, in chunks and all at once; what is written is read. Layers:
-`test_matrix_layers.py`."""
+"""Tests of matrix states: loop, chunks and parallel form are equal, and reads return what was written.
+
+The layers are tested in `test_matrix_layers.py`.
+"""
 
 import pytest
 import torch
@@ -9,20 +11,20 @@ from torch.nn import functional as F
 
 from companion.layers.matrix_state import chunks, loop
 from companion.layers.mlstm import stabilised
-from tests.layers.namesakes import examples, randn
+from tests.layers.torch_comparison import examples, randn
 
 float64 = {"dtype": torch.float64}
 
 
 def close(ours, theirs):
-    """Within 1e-10 of the largest number, where that is above 1."""
-    for one, other in zip(ours, theirs, strict=True):
+    """Check that tensors are within 1e-10, relative to the largest number where that is above 1."""
+    for mine, other in zip(ours, theirs, strict=True):
         scale = max(1.0, other.detach().abs().max().item()) if other.numel() else 1.0
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-10 * scale)
+        torch.testing.assert_close(mine, other, rtol=0, atol=1e-10 * scale)
 
 
 def with_gradients(run, *inputs):
-    """The tensors that a function returns, and the gradient of each input."""
+    """Return a function's results, a list of tensors, and the gradient of each input."""
     leaves = [x.detach().clone().requires_grad_() for x in inputs]
     results = run(*leaves)
     generator = torch.Generator(results[0].device).manual_seed(1)
@@ -39,32 +41,31 @@ shapes = st.lists(st.integers(1, 2), max_size=2)
     st.booleans(),
     st.sampled_from([0, 1e-9, 1e-2, 1, 30]), st.integers(0, 99),
 )  # fmt: skip
-def test_loop_is_chunks_is_all_at_once(T, shape, K, V, size, corrects, unit, begins_at_zeros, forgets, seed):
-    """Outputs, state and every gradient; α from 1 down to e^-30 and less, β from 0 to 2, keys of length 1 and of
-    any."""
+def test_loop_chunks_and_parallel_form_are_equal(T, shape, K, V, size, corrects, unit, begins_at_zeros, forgets, seed):
+    """Check outputs, state and gradients, for α from 1 to e^-30, β from 0 to 2, and keys of any length."""
     torch.manual_seed(seed)
     q, k, v = randn(T, *shape, K), randn(T, *shape, K), randn(T, *shape, V)
     k = F.normalize(k, dim=-1) if unit else k
     log_alpha, beta = -forgets * torch.rand(T, *shape, **float64), 2 * torch.rand(T, *shape, **float64)
-    beta[torch.rand(T) < 0.2] = 2 * torch.randint(2, (), **float64)  # a step that writes nothing, or turns around
+    beta[torch.rand(T) < 0.2] = 2 * torch.randint(2, (), **float64)  # a step that writes nothing, or reflects
     S = torch.zeros(*shape, V, K, **float64) if begins_at_zeros else randn(*shape, V, K)
     inputs = q, k, v, log_alpha, beta, S
     expected = with_gradients(lambda *xs: loop(*xs, corrects), *inputs)
     assert expected[0].shape == (T, *shape, V) and expected[1].shape == S.shape
-    for one in {size, T}:
-        close(with_gradients(lambda *xs, one=one: chunks(*xs, corrects, one), *inputs), expected)
+    for length in {size, T}:
+        close(with_gradients(lambda *xs, length=length: chunks(*xs, corrects, length), *inputs), expected)
     close(chunks(*inputs, corrects), expected[:2])
 
 
 def start(T, K, V, alpha=1.0, beta=1.0):
-    """Gates that stay as they are, and a state of zeros."""
+    """Return constant gates, and a state of zeros."""
     return torch.full((T,), alpha, **float64).log(), torch.full((T,), beta, **float64), torch.zeros(V, K, **float64)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.8])
 @pytest.mark.parametrize("way", [loop, chunks])
-def test_without_a_correction_it_is_attention_without_softmax(way, alpha):
-    """( Q Kᵀ ⊙ mask ) V; forgetting makes the mask fade with the distance."""
+def test_without_delta_rule_it_is_attention_without_softmax(way, alpha):
+    """Compare with ( Q Kᵀ ⊙ mask ) V; with forgetting the mask fades with the distance."""
     torch.manual_seed(0)
     q, k, v = randn(7, 3), randn(7, 3), randn(7, 2)
     steps = torch.arange(7.0, **float64)
@@ -74,8 +75,8 @@ def test_without_a_correction_it_is_attention_without_softmax(way, alpha):
 
 @settings(max_examples=examples(20))
 @given(st.integers(1, 6), st.integers(1, 3), st.booleans(), st.sampled_from([loop, chunks]), st.integers(0, 99))
-def test_what_is_written_is_read(K, V, twice, way, seed):
-    """Under orthonormal keys, exactly; with the delta rule, what was written last."""
+def test_written_values_are_read_under_orthonormal_keys(K, V, twice, way, seed):
+    """Check orthonormal keys; with the delta rule the last value counts."""
     torch.manual_seed(seed)
     keys = torch.linalg.qr(randn(K, K)).Q
     k, v = torch.cat([keys, keys[torch.randperm(K)]]) if twice else keys, randn(K * (1 + twice), V)
@@ -87,8 +88,8 @@ def test_what_is_written_is_read(K, V, twice, way, seed):
 
 
 @pytest.mark.parametrize("way", [loop, chunks])
-def test_the_last_value_is_exact_whatever_was_there(way):
-    """β = 1 and a key of length 1: o_t = v_t where the question is the key, for any state and any forgetting."""
+def test_last_value_is_exact_from_any_state(way):
+    """Check β = 1 and a key of length 1: o_t = v_t if the query is the key, for any state and forgetting."""
     torch.manual_seed(0)
     k, v = F.normalize(randn(9, 4), dim=-1), randn(9, 3)
     log_alpha, beta, _ = start(9, 4, 3, alpha=0.7)
@@ -96,19 +97,19 @@ def test_the_last_value_is_exact_whatever_was_there(way):
 
 
 @pytest.mark.parametrize("way", [loop, chunks])
-def test_two_columns_change_places(way):
-    """β = 2, k = ( e_i - e_j ) / √2, v = 0: S ( I - 2 k kᵀ ) is a reflection, and here a permutation."""
+def test_reflections_swap_columns(way):
+    """Check β = 2, k = ( e_i - e_j ) / √2, v = 0: S ( I - 2 k kᵀ ) is a reflection, here a permutation."""
     torch.manual_seed(0)
-    S, places, units = randn(3, 5), list(range(5)), torch.eye(5, **float64)
+    S, columns, units = randn(3, 5), list(range(5)), torch.eye(5, **float64)
     pairs = [(0, 1), (1, 4), (2, 0), (3, 4), (1, 4), (0, 3)]
     k = torch.stack([units[i] - units[j] for i, j in pairs]) / 2**0.5
     for i, j in pairs:
-        places[i], places[j] = places[j], places[i]
+        columns[i], columns[j] = columns[j], columns[i]
     log_alpha, beta, _ = start(6, 5, 3, beta=2.0)
-    close([way(k, k, torch.zeros(6, 3, **float64), log_alpha, beta, S, corrects=True)[1]], [S[:, places]])
+    close([way(k, k, torch.zeros(6, 3, **float64), log_alpha, beta, S, corrects=True)[1]], [S[:, columns]])
 
 
-def test_a_batch_of_none():
+def test_empty_batch():
     q, v, gate, S = torch.zeros(3, 0, 2), torch.zeros(3, 0, 4), torch.zeros(3, 0), torch.zeros(0, 4, 2)
     for way in (loop, chunks):
         o, after = way(q, q, v, gate, gate, S, corrects=True)
@@ -118,7 +119,7 @@ def test_a_batch_of_none():
 @settings(max_examples=examples(30))
 @given(st.integers(1, 12), shapes, st.sampled_from([1, 30, 800]), st.booleans(), st.integers(0, 99))
 def test_stabilised_gates(T, shape, scale, with_m, seed):
-    """m by its recurrence, one step after another; no gate above 1; and together they make what they made before."""
+    """Check m against its recurrence, that no gate is above 1, and that scaling cancels."""
     torch.manual_seed(seed)
     log_f, log_i = F.logsigmoid(scale * randn(T, *shape)), scale * randn(T, *shape)
     m_0 = scale * randn(*shape) if with_m else torch.zeros(shape, **float64)

@@ -1,4 +1,4 @@
-"""A recurrence with tanh in it, solved for all time steps at once."""
+"""Tests of Newton's method, which solves a nonlinear recurrence for all time steps at once."""
 
 import pytest
 import torch
@@ -9,13 +9,13 @@ from torch.func import vmap
 import companion
 from companion.layers.newton import newton, solve
 from companion.layers.scan import loop, pairs
-from tests.layers.namesakes import examples
+from tests.layers.torch_comparison import examples
 
 float64 = {"dtype": torch.float64}
 
 
 def solved(kind, T, B, scale, iterations, diagonal=False, seed=0):
-    """The layer's output, and the iterates, each (T, B, hidden_size)."""
+    """Return the layer's output, and the iterates, each (T, B, hidden_size)."""
     torch.manual_seed(seed)
     layer, x = getattr(companion, kind)(3, 4, **float64), torch.randn(T, B, 3, **float64)
     with torch.no_grad():
@@ -34,35 +34,36 @@ def solved(kind, T, B, scale, iterations, diagonal=False, seed=0):
     st.integers(0, 99),
 )
 def test_after_k_iterations_k_states_are_exact(kind, T, B, scale, diagonal, seed):
-    """Whatever the rest: so that T iterations always suffice."""
-    output, found = solved(kind, T, B, scale, T, diagonal, seed)
-    assert len(found) == T
-    for k, h in enumerate(found, 1):
+    """Check that T iterations always suffice."""
+    output, iterates = solved(kind, T, B, scale, T, diagonal, seed)
+    assert len(iterates) == T
+    for k, h in enumerate(iterates, 1):
         torch.testing.assert_close(h[:k], output[:k], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
-def test_a_new_layer_needs_a_handful_of_iterations(kind):
-    """However long the sequence; each about squares the error. The diagonal alone is slower, and converges for gated
-    layers."""
-    output, found = solved(kind, 500, 2, 1, 6)
-    errors = [(h - output).abs().max().item() for h in found]
+def test_new_layers_need_few_iterations(kind):
+    """Check 500 steps: each iteration about squares the error.
+
+    The diagonal alone is slower, and converges for gated layers.
+    """
+    output, iterates = solved(kind, 500, 2, 1, 6)
+    errors = [(h - output).abs().max().item() for h in iterates]
     assert errors[-1] < 1e-10 and errors[2] < 20 * errors[1] ** 2
     if kind != "RNN":
-        output, found = solved(kind, 500, 2, 1, 40, diagonal=True)
-        errors = [(h - output).abs().max().item() for h in found]
+        output, iterates = solved(kind, 500, 2, 1, 40, diagonal=True)
+        errors = [(h - output).abs().max().item() for h in iterates]
         assert errors[3] > 1e-4 and errors[-1] < 1e-8
 
 
-def test_large_weights_do_not_converge_soon_and_do_at_last():
-    output, found = solved("LSTM", 60, 1, 20, 60)
-    errors = [(h - output).abs().max().item() for h in found]
+def test_large_weights_converge_late():
+    output, iterates = solved("LSTM", 60, 1, 20, 60)
+    errors = [(h - output).abs().max().item() for h in iterates]
     assert errors[9] > 1 and errors[-1] < 1e-8
 
 
 def test_any_function_from_any_state():
-    """With its gradients, and all of it where the inputs are; and the scan of matrices that it rests on: a tree is the
-    loop."""
+    """Check another function with its gradients, the device, and the scan of matrices against the loop."""
     torch.manual_seed(0)
     W, x, h_0 = leaves = torch.randn(3, 3, **float64) / 2, torch.randn(9, 2, 3, **float64), torch.randn(2, 3, **float64)
     for leaf in leaves:
@@ -73,11 +74,11 @@ def test_any_function_from_any_state():
         h = vmap(f)(h, x_t)
         expected.append(h)
     with torch.device("meta"):
-        *_, found = newton(f, x, h_0, 9)
-    for one, other in zip(
-        *([h, *torch.autograd.grad(h.sin().sum(), leaves)] for h in (found, torch.stack(expected))), strict=True
+        *_, solution = newton(f, x, h_0, 9)
+    for ours, theirs in zip(
+        *([h, *torch.autograd.grad(h.sin().sum(), leaves)] for h in (solution, torch.stack(expected))), strict=True
     ):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-10)
     for T in (1, 2, 7, 8):
         a, b, start = (
             torch.randn(T, 2, 3, 3, **float64),
@@ -89,10 +90,10 @@ def test_any_function_from_any_state():
         )
 
 
-def test_what_is_refused():
+def test_wrong_layers_and_inputs_are_refused():
     x = torch.randn(5, 2, 3)
-    more = {"num_layers": 2}, {"bidirectional": True}, {"proj_size": 2}, {"batch_first": True}
-    for layer in (*(companion.LSTM(3, 4, **one) for one in more), torch.nn.LSTM(3, 4)):
+    options = {"num_layers": 2}, {"bidirectional": True}, {"proj_size": 2}, {"batch_first": True}
+    for layer in (*(companion.LSTM(3, 4, **option) for option in options), torch.nn.LSTM(3, 4)):
         with pytest.raises(ValueError, match="one layer in one direction"):
             next(solve(layer, x, 1))
     with pytest.raises(ValueError, match=r"input must be \(time steps, batch, 3\), got \(5, 2, 4\)"):

@@ -1,6 +1,6 @@
-"""A layer of somebody's own: a step that says which parameters it has, and all else is there already.
+"""Tests of layers defined by a `Step` of one's own, which inherit everything else.
 
-Two are written here as a contributor would write them, and held to plain loops over single vectors.
+Two are written here as a contributor would write them, and compared with plain loops over single vectors.
 """
 
 import copy
@@ -16,13 +16,13 @@ from torch.nn.utils.rnn import pack_sequence
 import companion
 from companion.layers.recurrent import RNNBase, RNNCellBase
 from companion.layers.step import Step, affine
-from tests.layers.namesakes import flat
+from tests.layers.torch_comparison import flat
 
 float64 = {"dtype": torch.float64}
 
 
 class PeepholeStep(Step):
-    """An LSTM whose gates see the cell state (Gers, Schraudolph and Schmidhuber 2002, JMLR 3)."""
+    """An LSTM whose gates depend on the cell state (Gers, Schraudolph and Schmidhuber 2002, JMLR 3)."""
 
     name = "Peephole"
     gates = 4
@@ -35,10 +35,10 @@ class PeepholeStep(Step):
     def step(self, a, state, w):
         h, c = state
         a_i, a_f, a_g, a_o = affine(h, w.hh, a).chunk(4, dim=-1)
-        # i and f see c_{t-1}
+        # i and f depend on c_{t-1}
         i, f, g = torch.sigmoid(a_i + w.ci * c), torch.sigmoid(a_f + w.cf * c), torch.tanh(a_g)
         c = f * c + i * g
-        # o sees c_t
+        # o depends on c_t
         o = torch.sigmoid(a_o + w.co * c)
         return o * torch.tanh(c), c
 
@@ -53,7 +53,7 @@ class Peephole(RNNBase):
 
 
 class MinimalStep(Step):
-    """One gate, which the input alone opens; no product with the state (Feng et al. 2024, arXiv 2410.01201)."""
+    """One gate, which depends on the input alone; no product with the state (Feng et al. 2024, arXiv 2410.01201)."""
 
     name = "Minimal"
 
@@ -80,7 +80,7 @@ class Minimal(RNNBase):
 
 
 def peephole_loop(W, x, state):
-    """The states (h, c) after each x_t, one after another; W: the parameters by name, as they are stored."""
+    """Yield the states (h, c) after each x_t; W: the parameters by name, as they are stored."""
     h, c = state
     for x_t in x:
         i, f, g, o = (W["weight_ih"] @ x_t + W["weight_hh"] @ h + W.get("bias_ih", 0) + W.get("bias_hh", 0)).view(4, -1)
@@ -102,8 +102,10 @@ LOOPS = {Peephole: peephole_loop, Minimal: minimal_loop}
 
 
 def plain(layer, x, start):
-    """Output (T, D * hidden_size) and last states of one sequence. x: (T, features). start: tensors (L * D,
-    hidden_size)."""
+    """Return the output (T, D * hidden_size) and last states of one sequence.
+
+    x: (T, features). start: tensors (L * D, hidden_size).
+    """
     ends = []
     for k in range(layer.num_layers):
         outputs = []
@@ -125,8 +127,8 @@ OPTIONS = [{}, {"num_layers": 2, "bidirectional": True}, {"bias": False, "num_la
 @pytest.mark.parametrize("hand", [False, True])
 @pytest.mark.parametrize("form", ["padded", "batch_first", "packed", "unbatched"])
 @pytest.mark.parametrize(("kind", "options"), [*itertools.product(LOOPS, OPTIONS)])
-def test_is_its_equations(kind, options, form, hand):
-    """Outputs, states and all gradients are those of the loop, for each sequence alone."""
+def test_layer_equals_its_equations(kind, options, form, hand):
+    """Check that outputs, states and gradients are those of the loop for each sequence."""
     torch.manual_seed(0)
     layer = companion.by_hand(kind(3, 4, batch_first=form == "batch_first", **options, **float64), hand)
     lengths = {"packed": (2, 5, 3), "unbatched": (5,)}.get(form, (5, 5, 5))
@@ -147,19 +149,19 @@ def test_is_its_equations(kind, options, form, hand):
         axis = 0 if form == "batch_first" else 1
         x, output = torch.stack(sequences, axis), torch.stack([y for y, _ in expected], axis)
     h = start_here if form == "unbatched" else start
-    found = flat(layer(x, tuple(h) if kind is Peephole else h[0]))
+    results = flat(layer(x, tuple(h) if kind is Peephole else h[0]))
 
     leaves = [*sequences, start, *layer.parameters()]
     gradients = []
-    for results in (found, [*flat(output), *ends]):
-        loss = sum((k + 1) * tensor.sin().sum() for k, tensor in enumerate(results))
+    for tensors in (results, [*flat(output), *ends]):
+        loss = sum((k + 1) * tensor.sin().sum() for k, tensor in enumerate(tensors))
         gradients.append(torch.autograd.grad(loss, leaves))
-    torch.testing.assert_close([*found, *gradients[0]], [*flat(output), *ends, *gradients[1]], rtol=0, atol=1e-12)
+    torch.testing.assert_close([*results, *gradients[0]], [*flat(output), *ends, *gradients[1]], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("hand", [False, True])
 @pytest.mark.parametrize("kind", LOOPS)
-def test_derivatives_of_derivatives(kind, hand):
+def test_second_derivatives(kind, hand):
     torch.manual_seed(0)
     layer = companion.by_hand(kind(2, 2, bidirectional=True, **float64), hand)
     names, parameters = zip(*layer.named_parameters(), strict=True)
@@ -173,7 +175,7 @@ def test_derivatives_of_derivatives(kind, hand):
 
 
 @pytest.mark.parametrize("kind", LOOPS)
-def test_is_a_module_like_the_others(kind):
+def test_layer_is_an_ordinary_module(kind):
     layer, other = kind(3, 4, 2, **float64), kind(3, 4, 2, **float64)
     x = torch.randn(5, 2, 3, **float64)
     declared = layer._step.shapes(3, 4, 4, True)
@@ -195,7 +197,7 @@ def test_is_a_module_like_the_others(kind):
 
 
 @pytest.mark.parametrize("kind", LOOPS)
-def test_a_cell_takes_the_same_step(kind):
+def test_cell_equals_the_layer(kind):
     layer = kind(3, 4, **float64)
     cell = type("Cell", (RNNCellBase,), {"_step": kind._step})(3, 4, True, **float64)
     cell.load_state_dict({name.removesuffix("_l0"): tensor for name, tensor in layer.state_dict().items()})
@@ -206,9 +208,8 @@ def test_a_cell_takes_the_same_step(kind):
 
 
 @pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"])
-def test_a_subclass_may_call_its_own_things_what_it_likes(name):
-    """Whatever a model that derives from a layer of torch has beside it, the layer does not mind, and ours does not
-    either."""
+def test_subclass_attributes_may_have_any_name(name):
+    """Check that a subclass may have attributes with our internal names, as one of torch's layers may."""
     taken = [
         "step",
         "ahead",
@@ -225,9 +226,11 @@ def test_a_subclass_may_call_its_own_things_what_it_likes(name):
     taken += ["nonlinearity"] if "RNN" not in name else []
     results = []
     for source in (companion, torch.nn):
-        mine = type("Mine", (getattr(source, name),), {word: f"my {word}" for word in taken + ["_layers", "_unroll"]})
+        Subclass = type(
+            "Mine", (getattr(source, name),), {word: f"my {word}" for word in taken + ["_layers", "_unroll"]}
+        )
         torch.manual_seed(0)
-        layer = mine(3, 4, **float64)
+        layer = Subclass(3, 4, **float64)
         for word in taken:
             setattr(layer, word, f"its {word}")
         torch.manual_seed(1)

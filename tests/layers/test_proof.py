@@ -1,4 +1,4 @@
-"""`compare` must see a difference wherever there is one: a proof that cannot fail proves nothing."""
+"""Tests of `compare`: it detects every kind of difference."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from companion import compare
 from companion.layers.lstm import LSTMStep
 from companion.layers.rnn import ElmanStep
 from companion.layers.step import Weights
-from tests.layers.namesakes import pair
+from tests.layers.torch_comparison import pair
 
 
 def failures(result):
@@ -17,7 +17,7 @@ def failures(result):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_what_is_compared(dtype):
+def test_rows_are_outputs_states_and_gradients(dtype):
     result = compare(*pair("LSTM", 3, 5, 2, proj_size=2, dtype=dtype))
     assert result.ok
     names = [row.tensor for row in result]
@@ -43,13 +43,13 @@ def test_copies_the_weights():
     assert ours.weight_ih_l0.equal(theirs.weight_ih_l0)
 
 
-def test_weights_that_do_not_fit():
+def test_wrong_weights_are_refused():
     with pytest.raises(RuntimeError, match="weight_hh_l1"):
         compare(companion.LSTM(3, 5), nn.LSTM(3, 5, 2))
 
 
 def with_step(name, step, *args, **kwargs):
-    """The layer of this name whose step is another."""
+    """Return the layer of this name with another step."""
     return type(name, (getattr(companion, name),), {"_step": step})(*args, **kwargs)
 
 
@@ -60,7 +60,7 @@ class SwappedGates(LSTMStep):
         return super().step(a[:, f_i_g_o], state, Weights(hh=w.hh[:, f_i_g_o], hr=w.hr))
 
 
-def test_sees_swapped_gates():
+def test_swapped_gates_are_detected():
     result = compare(with_step("LSTM", SwappedGates(), 3, 5, dtype=torch.float64), nn.LSTM(3, 5, dtype=torch.float64))
     assert not result.ok and "output" in failures(result)
     assert "DIFFERENT" in str(result)
@@ -71,12 +71,12 @@ class Detached(LSTMStep):
         return super().step(a, tuple(s.detach() for s in state), w)
 
 
-def test_sees_what_only_a_gradient_shows():
-    """A state detached at every step computes the same outputs, and learns nothing over time."""
+def test_wrong_gradients_alone_are_detected():
+    """Check a state that is detached at every step: same outputs, but no learning over time."""
     result = compare(with_step("LSTM", Detached(), 3, 5, dtype=torch.float64), nn.LSTM(3, 5, dtype=torch.float64))
-    wrong = failures(result)
-    assert not {"output", "h_n", "c_n"} & set(wrong)
-    assert "weight_hh_l0.grad" in wrong and "h_0.grad" in wrong
+    different = failures(result)
+    assert not {"output", "h_n", "c_n"} & set(different)
+    assert "weight_hh_l0.grad" in different and "h_0.grad" in different
 
 
 class Off(ElmanStep):
@@ -88,7 +88,7 @@ class Off(ElmanStep):
 
 
 @pytest.mark.parametrize(("dtype", "tiny", "small"), [(torch.float64, 1e-12, 1e-9), (torch.float32, 1e-8, 1e-4)])
-def test_bounds_bite(dtype, tiny, small):
+def test_small_errors_are_detected(dtype, tiny, small):
     for offset, ok in ((0.0, True), (tiny, True), (small, False), (float("nan"), False)):
         step = Off()
         step.offset = offset
@@ -101,7 +101,7 @@ class Narrow(companion.RNN):
         return output[:-1], h_n
 
 
-def test_sees_another_shape():
+def test_wrong_shape_is_detected():
     result = compare(Narrow(3, 5, dtype=torch.float64), nn.RNN(3, 5, dtype=torch.float64))
     assert "output" in failures(result) and "inf" in str(result)
 
@@ -110,7 +110,7 @@ def test_step_is_shared_by_cell_and_layer():
     assert type(companion.LSTM._step) is type(companion.LSTMCell._step) is LSTMStep
 
 
-def test_leaves_the_callers_random_numbers_alone():
+def test_compare_does_not_use_the_global_random_numbers():
     torch.manual_seed(3)
     expected = torch.rand(2)
     torch.manual_seed(3)

@@ -1,4 +1,4 @@
-"""RNN, LSTM and their cells against torch, over configurations that hypothesis draws."""
+"""Tests of RNN, LSTM, GRU and their cells against torch, over configurations that hypothesis draws."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_sequence
 
 from companion import by_hand, compare
-from tests.layers.namesakes import CELLS, LAYERS, agree, examples, pair, randn
+from tests.layers.torch_comparison import CELLS, LAYERS, agree, examples, pair, randn
 
 DTYPES = [torch.float64, torch.float32]
 size = st.integers(1, 6)
@@ -15,7 +15,7 @@ size = st.integers(1, 6)
 
 @st.composite
 def layer_options(draw):
-    """Constructor arguments of a recurrent layer: (name, arguments by name)."""
+    """Draw constructor arguments of a recurrent layer: (name, arguments by name)."""
     name = draw(st.sampled_from(LAYERS))
     options = {
         "input_size": draw(size),
@@ -26,7 +26,7 @@ def layer_options(draw):
         "bidirectional": draw(st.booleans()),
         "dtype": draw(st.sampled_from(DTYPES)),
     }
-    if options["num_layers"] > 1 and torch.get_default_device().type == "cpu":  # a GPU draws its own masks
+    if options["num_layers"] > 1 and torch.get_default_device().type == "cpu":  # a GPU draws other masks
         options["dropout"] = draw(st.sampled_from([0.0, 0.3, 1.0]))
     if name == "LSTM" and options["hidden_size"] > 1:
         options["proj_size"] = draw(st.integers(0, options["hidden_size"] - 1))
@@ -36,7 +36,7 @@ def layer_options(draw):
 
 
 def state_of(module, batch, dtype):
-    """A random initial state: (h, c) for an LSTM, h for the others; no batch dimension if `batch` is ()."""
+    """Return a random initial state: (h, c) for an LSTM, else h; without a batch dimension if `batch` is ()."""
     rows = module.num_layers * (2 if module.bidirectional else 1)
     h = randn(rows, *batch, module.proj_size or module.hidden_size, dtype=dtype)
     return (h, randn(rows, *batch, module.hidden_size, dtype=dtype)) if module.mode == "LSTM" else h
@@ -55,7 +55,7 @@ def test_layer(case, time, batch, batched, with_state, hand, seed):
     shape = (time,) if not batched else (batch, time) if options["batch_first"] else (time, batch)
     x = randn(*shape, options["input_size"], dtype=dtype)
     state = state_of(theirs, (batch,) if batched else (), dtype) if with_state else None
-    # a missing state is told from a given one by running both, so pass None on where there is none
+    # `compare` draws a state if None is passed, so a missing one is also tested below
     result = compare(ours, theirs, input=x, state=state, seed=seed)
     assert agree(result, dtype), f"{name} {options}\n{result}"
     if not with_state:
@@ -113,7 +113,7 @@ def test_relu_cell():
 @settings(max_examples=examples(60))
 @given(layer_options(), st.integers(0, 10**6))
 def test_parameters(case, seed):
-    """Names, order, shapes and initial numbers are torch's bit for bit, and state dicts go both ways."""
+    """Check that names, order, shapes and initial numbers are equal, and that state dicts are interchangeable."""
     name, options = case
     check_parameters(*pair(name, **options, seed=seed))
 
@@ -126,7 +126,7 @@ def test_cell_parameters(name, bias):
 
 def check_parameters(ours, theirs):
     assert [*ours.state_dict()] == [*theirs.state_dict()]
-    assert {*ours._parameters} == {*theirs._parameters}  # with those that are None
+    assert {*ours._parameters} == {*theirs._parameters}  # including those that are None
     for (name, mine), (other_name, other) in zip(ours.named_parameters(), theirs.named_parameters(), strict=True):
         assert name == other_name and mine.dtype == other.dtype
         assert mine.equal(other), name  # the same shape and the same bits
@@ -159,7 +159,7 @@ def test_cell_attributes(options):
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_positional_arguments(name):
-    """The arguments stand in torch's order."""
+    """Check that the arguments are in torch's order."""
     nonlinearity = ["relu"] if name == "RNN" else []
     ours, theirs = pair(name, 3, 5, 2, *nonlinearity, False, True, 0.25, True)
     assert repr(ours) == repr(theirs)
@@ -176,8 +176,8 @@ def test_dropout_draws_the_same_mask(name):
     other, _ = theirs(x)
     check_equal(mine, other, torch.float64)
     torch.manual_seed(2)
-    assert not torch.allclose(mine, ours(x)[0])  # it really drops
-    assert torch.equal(ours.eval()(x)[0], ours(x)[0])  # and only while training
+    assert not torch.allclose(mine, ours(x)[0])  # dropout is on
+    assert torch.equal(ours.eval()(x)[0], ours(x)[0])  # and off in evaluation
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -187,8 +187,8 @@ def test_empty_batch(name):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_loop_over_the_cell_is_the_layer(name):
-    """What a reader writes with the cell is what the layer does."""
+def test_loop_over_the_cell_equals_the_layer(name):
+    """Check that a reader's loop over the cell computes what the layer does."""
     layer, _ = pair(name, 3, 5, dtype=torch.float64)
     cell, _ = pair(name + "Cell", 3, 5, dtype=torch.float64)
     cell.load_state_dict({key.removesuffix("_l0"): value for key, value in layer.state_dict().items()})

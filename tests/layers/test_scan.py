@@ -1,4 +1,4 @@
-"""A recurrence that does not wait: in pieces as in one, and the layers that are made of it."""
+"""Tests of the parallel scan, against the loop, and of the layers that use it."""
 
 import copy
 
@@ -17,14 +17,14 @@ from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary
 from companion.learning.training import train
 from companion.learning.windows import ConsecutiveWindows
-from tests.layers.namesakes import examples, near
+from tests.layers.torch_comparison import examples, near
 
 float64 = {"dtype": torch.float64}
 layers = pytest.mark.parametrize("kind", [MinGRU, MinLSTM])
 
 
 def with_gradients(run, *inputs):
-    """What a function returns, a tensor, and the gradient of each input."""
+    """Return a function's result, a tensor, and the gradient of each input."""
     leaves = [x.detach().clone().requires_grad_() for x in inputs]
     result = run(*leaves)
     weights = torch.randn(result.shape, generator=torch.Generator().manual_seed(1), **float64)
@@ -35,8 +35,8 @@ def with_gradients(run, *inputs):
 @given(
     st.integers(1, 40), st.lists(st.integers(1, 3), max_size=2), st.integers(1, 12), st.booleans(), st.integers(0, 99)
 )
-def test_loop_is_tree_is_chunks_is_scan(T, shape, size, begins_at_zeros, seed):
-    """States and all gradients, for any length, any start, any size of the chunks."""
+def test_loop_tree_chunks_and_scan_are_equal(T, shape, size, begins_at_zeros, seed):
+    """Check states and gradients, for any length, start and size of chunks."""
     torch.manual_seed(seed)
     a, b = 2 * torch.rand(T, *shape, **float64) - 1, torch.randn(T, *shape, **float64)
     a[torch.rand(T) < 0.1] = 0  # a step that forgets everything
@@ -69,21 +69,21 @@ def test_wrong_shapes_are_refused():
 
 
 def in_a_loop(layer):
-    """Another layer, of the same parameters."""
+    """Return a copy of the layer, with the same parameters, that runs a loop."""
     layer = copy.copy(layer)
     layer._step = copy.copy(layer._step)
     layer._step.unroll = None
     return layer
 
 
-def steps_back(tensor):
-    """How many operations autograd has noted on the way to a tensor."""
-    found, todo = set(), [tensor.grad_fn]
+def recorded_operations(tensor):
+    """Return how many operations autograd has recorded for a tensor."""
+    seen, todo = set(), [tensor.grad_fn]
     while todo:
-        if (one := todo.pop()) and one not in found:
-            found.add(one)
-            todo += [before for before, _ in one.next_functions]
-    return len(found)
+        if (node := todo.pop()) and node not in seen:
+            seen.add(node)
+            todo += [before for before, _ in node.next_functions]
+    return len(seen)
 
 
 @settings(max_examples=examples(60))
@@ -91,28 +91,28 @@ def steps_back(tensor):
     st.sampled_from([MinGRU, MinLSTM]), st.integers(1, 3), st.booleans(), st.booleans(), st.booleans(), st.booleans(),
     st.lists(st.integers(1, 7), min_size=1, max_size=4), st.booleans(), st.integers(0, 99),
 )  # fmt: skip
-def test_a_layer_by_scan_is_the_layer_in_a_loop(
+def test_layer_by_scan_equals_the_layer_in_a_loop(
     kind, num_layers, bias, batch_first, bidirectional, packed, lengths, with_state, seed
 ):
-    """Padded or packed, forwards or in two directions: outputs, last state, and every gradient."""
+    """Check outputs, last state and gradients, padded or packed, in one or two directions."""
     torch.manual_seed(seed)
     layer = kind(3, 4, num_layers, bias, batch_first, bidirectional=bidirectional, **float64)
     h_0 = torch.randn(num_layers * (1 + bidirectional), len(lengths), 4, **float64) if with_state else None
     sequences = [torch.randn(n if packed else lengths[0], 3, **float64) for n in lengths]
-    found = []
-    for one in (layer, in_a_loop(layer)):
+    results = []
+    for module in (layer, in_a_loop(layer)):
         leaves = [x.clone().requires_grad_() for x in sequences]
         x = pack_sequence(leaves, enforce_sorted=False) if packed else torch.stack(leaves, dim=0 if batch_first else 1)
-        output, h_n = one(x, h_0)
+        output, h_n = module(x, h_0)
         output = output.data if packed else output
         loss = (output * torch.arange(output.numel(), **float64).view_as(output)).sum() + h_n.sin().sum()
-        found.append([output, h_n, *torch.autograd.grad(loss, [*leaves, *layer.parameters()])])
-    near(*found)
+        results.append([output, h_n, *torch.autograd.grad(loss, [*leaves, *layer.parameters()])])
+    near(*results)
 
 
 @layers
-def test_a_layer_is_its_equations(kind):
-    """A plain double loop, in the paper's form."""
+def test_layer_equals_its_equations(kind):
+    """Compare with a plain double loop in the paper's form."""
     torch.manual_seed(0)
     layer, x = kind(3, 4, **float64), torch.randn(6, 2, 3, **float64)
     output, h_n = layer(x)
@@ -129,27 +129,27 @@ def test_a_layer_is_its_equations(kind):
                 h = f / (f + i) * h + i / (f + i) * parts[2]
             torch.testing.assert_close(output[t, row], h, rtol=0, atol=1e-12)
         torch.testing.assert_close(h_n[0, row], h, rtol=0, atol=1e-12)
-    if kind is MinLSTM:  # σ( i ) / ( σ( f ) + σ( i ) ) is σ( i - f ) far below 0, where both are 0 for a computer
+    if kind is MinLSTM:  # σ( i ) / ( σ( f ) + σ( i ) ) is σ( i - f ) far below 0, where both underflow
         for dtype, far, rough in ((torch.float64, 800, 1e-10), (torch.float32, 150, 1e-3), (torch.float16, 30, 0.05)):
             layer.to(dtype).bias_ih_l0.data[:8] -= far
             sums = (x[0].to(dtype) @ layer.weight_ih_l0.T + layer.bias_ih_l0).chunk(3, dim=-1)
             ours, theirs = layer(x[:1].to(dtype))[0][0], torch.sigmoid(sums[0] - sums[1]) * sums[2]
-            gradients = (torch.autograd.grad(one.sum(), tuple(layer.parameters())) for one in (ours, theirs))
+            gradients = (torch.autograd.grad(y.sum(), tuple(layer.parameters())) for y in (ours, theirs))
             torch.testing.assert_close([ours, *next(gradients)], [theirs, *next(gradients)], rtol=rough, atol=rough)
             layer.bias_ih_l0.data[:8] += far
 
 
 @layers
-def test_padding_is_not_read_and_pieces_are_the_whole(kind):
+def test_padding_is_ignored_and_pieces_equal_the_whole(kind):
     layer = kind(3, 4, bidirectional=True, **float64)
     sequences = [torch.randn(n, 3, **float64) for n in (5, 2, 7)]
     packed = pack_sequence(sequences, enforce_sorted=False)
-    with torch.device("meta"):  # nothing is made anywhere but where the input is
+    with torch.device("meta"):  # all tensors are on the input's device
         output, h_n = layer(packed)
     output, _ = pad_packed_sequence(output)
-    for k, one in enumerate(sequences):
-        alone, last = layer(one)
-        near([output[: len(one), k], h_n[:, k]], [alone, last])
+    for k, sequence in enumerate(sequences):
+        alone, last = layer(sequence)
+        near([output[: len(sequence), k], h_n[:, k]], [alone, last])
     layer = kind(3, 4, 2, **float64)
     whole, end = layer(sequences[2])
     first, state = layer(sequences[2][:3])
@@ -158,15 +158,19 @@ def test_padding_is_not_read_and_pieces_are_the_whole(kind):
 
 
 @layers
-def test_in_torchs_place(kind):
+def test_layer_can_replace_torchs(kind):
     layer = kind(2, 3, **float64)
     names, parameters = zip(*layer.named_parameters(), strict=True)
     assert names == ("weight_ih_l0", "bias_ih_l0") and repr(layer) == f"{kind.__name__}(2, 3)"
     assert parameters[0].shape == ((2 if kind is MinGRU else 3) * 3, 2)
     assert [*kind(2, 3, bias=False).state_dict()] == ["weight_ih_l0"]
     x = torch.randn(4, 5, 2, **float64)
-    assert steps_back(layer(x)[0]) == steps_back(layer(x.repeat(9, 1, 1))[0]) < steps_back(in_a_loop(layer)(x)[0])
-    assert by_hand(layer) is layer and layer.unroll_by_hand is None  # its way back is a scan already
+    assert (
+        recorded_operations(layer(x)[0])
+        == recorded_operations(layer(x.repeat(9, 1, 1))[0])
+        < recorded_operations(in_a_loop(layer)(x)[0])
+    )
+    assert by_hand(layer) is layer and layer.unroll_by_hand is None  # its gradient is a scan already
     twin = kind(2, 3, **float64)
     twin.load_state_dict(layer.state_dict())
     near(layer(x), twin(x))
@@ -183,8 +187,8 @@ def test_in_torchs_place(kind):
 
 
 @layers
-def test_learns_and_writes(kind):
-    """In the place of an LSTM, in a model that is trained and goes on from a beginning."""
+def test_model_with_the_layer_learns_and_generates(kind):
+    """Check a layer in place of an LSTM in a model that is trained and generates text."""
     torch.manual_seed(0)
     text = "a rose is a rose is a rose. " * 30
     vocabulary = Vocabulary(text)

@@ -1,4 +1,4 @@
-"""A selective state space: its scan is a plain loop, its time steps are exact where they say so."""
+"""Tests of selective state spaces, against a plain loop, and of their exact discretisation."""
 
 import pytest
 import torch
@@ -9,13 +9,16 @@ from torch.nn import functional as F
 
 from companion import SelectiveSSM
 from companion.layers.selective import discretised
-from tests.layers.namesakes import examples
+from tests.layers.torch_comparison import examples
 
 float64 = {"dtype": torch.float64}
 
 
 def by_loop(layer, x, h):
-    """The equations of the docstring, number by number. x: (T, B, input_size). h: (B, hidden_size, state_size)."""
+    """Compute the equations of the docstring, number by number.
+
+    x: (T, B, input_size). h: (B, hidden_size, state_size).
+    """
     A, outputs = -torch.exp(layer.A_log), []
     sizes = [layer.hidden_size] * 2 + [layer.state_size] * 2
     for x_t in x:
@@ -51,14 +54,14 @@ def by_loop(layer, x, h):
     st.booleans(),
     st.integers(0, 99),
 )
-def test_scan_is_the_loop(T, B, state_size, selective, batch_first, with_state, seed):
-    """Outputs, the last state, and every gradient."""
+def test_scan_equals_the_loop(T, B, state_size, selective, batch_first, with_state, seed):
+    """Check outputs, the last state, and every gradient."""
     torch.manual_seed(seed)
     layer = SelectiveSSM(2, 3, state_size, selective, batch_first=batch_first, **float64)
     x, h_0 = torch.randn(T, B, 2, **float64), torch.randn(B, 3, state_size, **float64)
     if not with_state:
         h_0 = torch.zeros_like(h_0)
-    found = []
+    results = []
     for run in ("layer", "loop"):
         leaves = [x.clone().requires_grad_(), h_0.clone().requires_grad_()]
         if run == "loop":
@@ -69,12 +72,12 @@ def test_scan_is_the_loop(T, B, state_size, selective, batch_first, with_state, 
             output = output.transpose(0, 1) if batch_first else output
         loss = (output * torch.arange(output.numel(), **float64).view_as(output)).sum() + h_n.sin().sum()
         wanted = [leaves[0], *layer.parameters(), *([leaves[1]] if with_state else [])]
-        found.append([output, h_n, *torch.autograd.grad(loss, wanted)])
-    for one, other in zip(*found, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
+        results.append([output, h_n, *torch.autograd.grad(loss, wanted)])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
 
 
-def test_pieces_are_the_whole_and_one_sequence_is_a_batch_of_it():
+def test_pieces_and_single_sequences_equal_the_whole():
     torch.manual_seed(0)
     layer, x = SelectiveSSM(2, 3, 4, **float64), torch.randn(9, 2, 2, **float64)
     whole, end = layer(x)
@@ -89,7 +92,7 @@ def test_pieces_are_the_whole_and_one_sequence_is_a_batch_of_it():
 
 
 def test_without_selection_it_is_a_convolution():
-    """With the kernel K_s = Σ_n C_n exp( Δ A_n )^s Δ B_n."""
+    """Compare with the kernel K_s = Σ_n C_n exp( Δ A_n )^s Δ B_n."""
     torch.manual_seed(0)
     layer, x = SelectiveSSM(2, 3, 4, selective=False, **float64), torch.randn(12, 1, 2, **float64)
     u_bias, delta, B, C = layer.bias_ih_l0.split([3, 3, 4, 4])
@@ -101,8 +104,8 @@ def test_without_selection_it_is_a_convolution():
     torch.testing.assert_close(layer(x)[0][:, 0], expected, rtol=0, atol=1e-12)
 
 
-def test_a_step_of_time_is_exact():
-    """Against the exponential of the matrix that holds A and B, with its gradient; and its limits for A → 0."""
+def test_discretisation_is_exact():
+    """Compare with the matrix exponential of A and B, with its gradient, and check the limits for A → 0."""
     delta, B = (
         torch.tensor([0.01, 0.5, 3.0, 0.7, 0.7, 0.7, 0.7], **float64),
         torch.tensor([1.0, -2.0, 0.5, 3.0, 3.0, 3.0, 3.0], **float64),
@@ -121,7 +124,7 @@ def test_a_step_of_time_is_exact():
     )
 
 
-def test_what_it_begins_with_and_what_is_refused():
+def test_initial_parameters_and_errors():
     torch.manual_seed(0)
     layer = SelectiveSSM(2, 500, 3)
     delta = F.softplus(layer.bias_ih_l0[500:1000])

@@ -1,7 +1,7 @@
-"""The scratch classes in the place of torch's: whatever is done to a module of torch can be done to them.
+"""Tests of the scratch classes as replacements of torch's modules: copies, devices, functional calls, autocast.
 
-torch's own test suite keeps a list of modules with inputs that they must take and inputs that they must refuse.
-Here the scratch classes go through it.
+torch's own test suite has a list of modules with inputs that they must accept and inputs that they must refuse. Here
+the scratch classes are tested with it.
 """
 
 import copy
@@ -18,14 +18,14 @@ from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
 from torch.torch_version import TorchVersion
 
 import companion
-from tests.layers.namesakes import ALL, CELLS, LAYERS, RECURRENT, close, flat, float64, pair
+from tests.layers.torch_comparison import ALL, CELLS, LAYERS, RECURRENT, close, flat, float64, pair
 
 WITH_ATTENTION = [*ALL, "MultiheadAttention", "TransformerEncoderLayer"]
 TORCHS = {info.module_cls.__name__: info for info in module_db if info.module_cls.__name__ in WITH_ATTENTION}
 
 
 def torchs_inputs(name, dtype=torch.float64, training=True):
-    """(constructor's arguments, call's arguments) from torch's list, twice: for the scratch module and for torch's."""
+    """Yield (args, kwargs) of constructor and call from torch's list of module inputs."""
     for case in TORCHS[name].module_inputs_func(TORCHS[name], "cpu", dtype, True, training):
         make, call = case.constructor_input, case.forward_input
         yield make.args, {**make.kwargs, "dtype": dtype}, call.args, call.kwargs
@@ -55,7 +55,7 @@ def test_torchs_inputs(name, dtype, training):
 def test_torchs_error_inputs(name):
     info = TORCHS[name]
     if info.module_error_inputs_func is None:
-        pytest.fail("torch has no wrong inputs for this class any more: take it off the list")
+        pytest.fail("torch has no wrong inputs for this class any more: remove it from the list")
     for case in info.module_error_inputs_func(info, "cpu", torch.float64, False, True):
         make = case.module_error_input.constructor_input
         construct = lambda make=make: getattr(companion, name)(*make.args, **make.kwargs)  # noqa: E731
@@ -115,15 +115,15 @@ def test_device_and_dtype(name):
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_shapes_on_the_meta_device(name):
-    """No number is looked at: shapes come out where there are no numbers."""
+    """Check that no numbers are read."""
     ours, theirs = pair(name, 3, 5, 2, bidirectional=True, device="meta")
     x = torch.empty(7, 4, 3, device="meta")
     assert [t.shape for t in flat(ours(x))] == [t.shape for t in flat(theirs(x))]
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_parameters_from_outside(name):
-    """functional_call, a parameter set anew, parametrizations, pruning, tied weights."""
+def test_replaced_and_tied_parameters(name):
+    """Check functional_call, a new parameter, parametrizations, pruning and tied weights."""
     ours, theirs = pair(name, 4, 4, 2, **float64)
     x = torch.randn(3, 2, 4, **float64)
     halves = {key: value * 0.5 for key, value in theirs.named_parameters()}
@@ -158,7 +158,7 @@ def test_parameters_from_outside(name):
 
 @pytest.mark.parametrize("name", RECURRENT)
 def test_vmap_and_func(name):
-    """A gradient for each example, and several models at once."""
+    """Check a gradient for each example, and several models at once."""
     models = [getattr(companion, name)(2, 3, **float64) for _ in range(3)]
     x = torch.randn(*((5, 4, 2) if name in LAYERS else (4, 2)), **float64)
     axis = 1 if name in LAYERS else 0
@@ -170,8 +170,8 @@ def test_vmap_and_func(name):
 
     each = vmap(grad(loss), in_dims=(None, axis))(parameters, x)
     for k in range(4):
-        one = grad(loss)(parameters, x.select(axis, k))
-        close([each[key][k] for key in parameters], [one[key] for key in parameters])
+        alone = grad(loss)(parameters, x.select(axis, k))
+        close([each[key][k] for key in parameters], [alone[key] for key in parameters])
     stacked, _ = stack_module_state(models)
     together = vmap(lambda p: flat(functional_call(module, p, x))[0])(stacked)
     close(list(together), [flat(model(x))[0] for model in models])
@@ -187,7 +187,9 @@ def test_embedding_vmap():
     close(together[1], embedding(indices) + 1)
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script")  # torch uses it itself, and since 2.15 warns in another class
+@pytest.mark.filterwarnings(
+    "ignore:.*torch.jit.script"
+)  # torch uses it itself, and since 2.15 with another class of warning
 def test_embedding_forward_derivative():
     ours, theirs = pair("Embedding", 5, 3, max_norm=1.0, **float64)
     indices, tangent = torch.tensor([[1, 2], [4, 4]]), torch.randn(5, 3, **float64)
@@ -198,8 +200,8 @@ def test_embedding_forward_derivative():
     close(*results)
 
 
-def sequences_in(form, dtype=torch.float64):
-    """Sequences of 3 features as an input of this form."""
+def input_in_form(form, dtype=torch.float64):
+    """Return sequences of 3 features as an input of this form."""
     if form == "unbatched":
         return torch.randn(4, 3).to(dtype)
     if form.startswith("packed"):
@@ -207,7 +209,7 @@ def sequences_in(form, dtype=torch.float64):
     return torch.randn(4, 2, 3).to(dtype)
 
 
-# an earlier torch gave no packed sequence to oneDNN, of whatever lengths
+# earlier versions of torch run no packed sequence in oneDNN
 FORMS = [
     "padded",
     "unbatched",
@@ -225,12 +227,12 @@ FORMS = [
 def test_autocast(name, options, dtype, form, hand):
     ours, theirs = pair(name, 3, 5, **options, dtype=dtype)
     companion.by_hand(ours, hand)
-    x = sequences_in(form, dtype)
+    x = input_in_form(form, dtype)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         ours = flat(ours(x))
         try:
             theirs = flat(theirs(x))
-        except RuntimeError as error:  # oneDNN has a bfloat16 LSTM for newer processors only
+        except RuntimeError as error:  # oneDNN supports a bfloat16 LSTM on newer processors only
             assert name == "LSTM" and "primitive descriptor" in str(error)
             assert {tensor.dtype for tensor in ours} == {torch.bfloat16}
             return
@@ -241,7 +243,7 @@ def test_autocast(name, options, dtype, form, hand):
 
 @pytest.mark.filterwarnings("ignore:TF32 acceleration on top of oneDNN")
 @pytest.mark.parametrize("x, enabled", [(torch.ones(4, 2, 3), False), (torch.ones(4, 0, 3), True)])
-def test_autocast_where_onednn_is_not_asked(x, enabled):
+def test_autocast_without_onednn(x, enabled):
     ours, theirs = pair("LSTM", 3, 5)
     with torch.autocast("cpu", dtype=torch.bfloat16), torch.backends.mkldnn.flags(enabled=enabled):
         assert [t.dtype for t in flat(ours(x))] == [t.dtype for t in flat(theirs(x))] == [torch.float32] * 3
@@ -250,20 +252,20 @@ def test_autocast_where_onednn_is_not_asked(x, enabled):
 @pytest.mark.parametrize("hand", [False, True])
 @pytest.mark.parametrize("form", ["padded", "batch first", "packed"])
 @pytest.mark.parametrize("name", LAYERS)
-def test_what_is_returned_can_be_changed_in_place(name, form, hand):
-    """It is no view, but where torch's is one."""
+def test_results_can_be_changed_in_place(name, form, hand):
+    """Check that results are views only where torch's are."""
     ours, theirs = pair(name, 3, 4, 2, bidirectional=True, batch_first=form == "batch first", **float64)
     companion.by_hand(ours, hand)
-    x = sequences_in(form)
-    found = [flat(module(x)) for module in (ours, theirs)]
+    x = input_in_form(form)
+    tensors_of_both = [flat(module(x)) for module in (ours, theirs)]
     assert all(
         is_view or not tensor._is_view()
-        for tensor, is_view in zip(found[0], [t._is_view() for t in found[1]], strict=True)
+        for tensor, is_view in zip(tensors_of_both[0], [t._is_view() for t in tensors_of_both[1]], strict=True)
     )
-    for tensors in found:
+    for tensors in tensors_of_both:
         for tensor in tensors:
             tensor.mul_(2) if tensor._is_view() else tensor.detach_().mul_(2)
-    close(*found)
+    close(*tensors_of_both)
     results = []
     for module in (ours, theirs):
         output, *states = flat(module(x))
@@ -274,26 +276,26 @@ def test_what_is_returned_can_be_changed_in_place(name, form, hand):
 
 @pytest.mark.parametrize("name", ["RNN", "RNNCell"])
 def test_nonlinearity_set_later(name):
-    """A cell does what its `nonlinearity` says; of a layer that is only a name, and its `mode` says what it does."""
+    """Check that `nonlinearity` decides what a cell computes, and `mode` what a layer computes."""
     results = []
     for module in pair(name, 3, 4, **float64):
         torch.manual_seed(1)
         x = torch.randn(2, 3, **float64)
-        found = [module(x)]
+        outputs = [module(x)]
         module.nonlinearity = "relu"
         assert module.nonlinearity == "relu"
-        found += [module(x), copy.deepcopy(module)(x)]
+        outputs += [module(x), copy.deepcopy(module)(x)]
         if name == "RNN":
             module.mode = "RNN_RELU"
-            found.append(module(x))
-        results.append(found)
+            outputs.append(module(x))
+        results.append(outputs)
     close(*results)
     assert not torch.allclose(flat(results[0])[0], flat(results[0])[-1])
 
 
 @pytest.mark.parametrize("name", CELLS)
 @pytest.mark.parametrize("missing", ["bias_ih", "bias_hh"])
-def test_one_bias(name, missing):
+def test_cell_with_one_bias(name, missing):
     ours, theirs = pair(name, 3, 5, **float64)
     x = torch.randn(4, 3, **float64)
     for module in (ours, theirs):
@@ -304,7 +306,7 @@ def test_one_bias(name, missing):
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("hand", [False, True])
 def test_transformations_of_a_layer(name, hand):
-    """torch.func and compilation, where a gradient by hand steps back for autograd."""
+    """Check torch.func and compilation, where a gradient by hand falls back to autograd."""
     layer = companion.by_hand(getattr(companion, name)(2, 3, **float64), hand)
     x = torch.randn(5, 4, 2, **float64)
     expected = x.clone().requires_grad_()
@@ -354,7 +356,7 @@ def test_layouts(name, layout):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_packed_states_are_in_the_callers_order(name):
+def test_packed_states_are_in_the_order_of_the_batch(name):
     ours, _ = pair(name, 3, 5, **float64)
     sequences = [torch.randn(n, 3, **float64) for n in (2, 4, 1)]
     h = torch.randn(1, 3, 5, **float64)
@@ -366,7 +368,7 @@ def test_packed_states_are_in_the_callers_order(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_same_random_numbers_are_drawn(name):
+def test_as_many_random_numbers_are_drawn(name):
     states = []
     for source in (companion, nn):
         torch.manual_seed(5)

@@ -1,4 +1,4 @@
-"""Stored evidence: complete, chosen by the rule that its program states, and computed again where that is cheap."""
+"""Tests of stored evidence: complete, chosen by the program's rule, and recomputed where that is cheap."""
 
 import importlib.util
 import json

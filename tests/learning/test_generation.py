@@ -12,7 +12,7 @@ import companion
 from companion.learning.generation import generate, probabilities
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.text import Vocabulary
-from tests.layers.namesakes import examples
+from tests.layers.torch_comparison import examples
 
 VOCABULARY = Vocabulary("abcdefg")
 logits = st.lists(st.floats(-50, 50, width=32) | st.sampled_from([0.0, 1.0]), min_size=2, max_size=9).map(torch.tensor)

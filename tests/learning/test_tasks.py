@@ -12,7 +12,7 @@ from companion.layers.initialisation import chrono_
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.tasks import Adding, Brackets, Cups, Recall, Rewritten, accuracy
 from companion.learning.training import IGNORED
-from tests.layers.namesakes import pair
+from tests.layers.torch_comparison import pair
 
 TASKS = {
     "recall": Recall(5, batch_size=6, batches=3),

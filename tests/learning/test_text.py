@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from companion.learning import text as module
 from companion.learning.text import UNKNOWN, Vocabulary, characters, load_text, normalise, shipped_texts
-from tests.layers.namesakes import examples
+from tests.layers.torch_comparison import examples
 
 LANGUAGES = {"en": 20_000, "ja": 10_000, "ko": 10_000, "zh": 10_000}
 PAIRS = ["“”", "「」", "『』", "（）", "《》", "()"]

@@ -13,7 +13,7 @@ import companion
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.training import IGNORED, Epoch, clip_gradients, cross_entropy, evaluate, perplexity, train
 from companion.learning.windows import ConsecutiveWindows, RandomWindows
-from tests.layers.namesakes import examples
+from tests.layers.torch_comparison import examples
 from tests.learning.training_runs import HELD_OUT, OTHER, WINDOWS, Run, model_of, same, weights_of
 
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from companion.learning.windows import ConsecutiveWindows, RandomWindows, split
-from tests.layers.namesakes import examples
+from tests.layers.torch_comparison import examples
 
 size = st.integers(1, 7)
 

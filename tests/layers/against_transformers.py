@@ -1,8 +1,7 @@
-"""What torch has no layer for, against others' reading of the same equations: the functions in plain torch of
-transformers 5.23.0.
+"""Layers that torch lacks, compared with the plain torch functions of the package transformers 5.23.0.
 
-`make outside` installs that package, into an environment of its own, and runs this. There is nothing of it in the
-companion.
+`make outside` installs that package into an environment of its own, and runs this file. The companion does not depend
+on it.
 """
 
 import math
@@ -24,31 +23,33 @@ T, B, HEADS, K, V = 96, 2, 3, 8, 5
 
 
 def randn(*shape):
-    """Numbers that are the same in float32, which transformers computes some of this in."""
+    """Draw numbers that are exact in float32, in which transformers computes some of this."""
     return torch.randn(shape).double()
 
 
 def close(ours, theirs, atol):
-    """Within `atol` of the largest number, where that is above 1."""
-    for one, other in zip(ours, theirs, strict=True):
+    """Check that tensors are within `atol`, relative to the largest number where that is above 1."""
+    for mine, other in zip(ours, theirs, strict=True):
         assert other.abs().max() > 0.01
-        torch.testing.assert_close(one, other.double(), rtol=0, atol=atol * max(1.0, other.abs().max().item()))
+        torch.testing.assert_close(mine, other.double(), rtol=0, atol=atol * max(1.0, other.abs().max().item()))
 
 
 def batch_first(*tensors):
-    """(T, B, …) → (B, T, …)"""
+    """Transpose (T, B, …) to (B, T, …)."""
     return [x.transpose(0, 1) for x in tensors]
 
 
-def test_the_version_that_was_compared():
+def test_transformers_has_the_compared_version():
     assert transformers.__version__ == "5.23.0"
 
 
 @pytest.mark.parametrize("theirs", [torch_recurrent_gated_delta_rule, torch_chunk_gated_delta_rule])
 @pytest.mark.parametrize("ours", [loop, chunks])
 def test_gated_delta_rule(ours, theirs):
-    """Qwen3-Next's. It computes in float32, whatever it is given, and reads by q / √K; its states are keys by
-    values."""
+    """Compare with Qwen3-Next.
+
+    It always computes in float32, and reads by q / √K; its states are keys by values.
+    """
     torch.manual_seed(0)
     q, k, v, S = randn(T, B, HEADS, K), randn(T, B, HEADS, K), randn(T, B, HEADS, V), randn(B, HEADS, V, K)
     k = (k / k.norm(dim=-1, keepdim=True)).float().double()
@@ -61,8 +62,10 @@ def test_gated_delta_rule(ours, theirs):
 @pytest.mark.parametrize("i", [0.0, 100.0])
 @pytest.mark.parametrize("theirs", [mlstm_recurrent_sequence_native, mlstm_chunkwise_native_autograd])
 def test_mlstm(theirs, i):
-    """xLSTM's, in float64. It keeps keys as they are, and scales questions by 1 / √K instead; it adds eps under the
-    line."""
+    """Compare with xLSTM in float64.
+
+    It scales queries by 1 / √K instead of keys, and adds eps to the denominator.
+    """
     torch.manual_seed(0)
     layer = MLSTM(4, HEADS * K, HEADS, dtype=torch.float64)
     q, k, v = randn(T, B, HEADS, K), randn(T, B, HEADS, K), randn(T, B, HEADS, K)
@@ -80,7 +83,7 @@ def test_mlstm(theirs, i):
 
 
 def test_selective_scan():
-    """Mamba's, from zeros, in float64."""
+    """Compare with Mamba, from zeros, in float64."""
     torch.manual_seed(0)
     layer = SelectiveSSM(4, 6, state_size=5, dtype=torch.float64)
     layer.A_log.data += 0.3 * randn(6, 5)
