@@ -23,9 +23,9 @@ def load(name: str, **settings: Any) -> list[dict[str, Any]]:
     """Return the runs of a program that have these settings; FileNotFoundError for an unknown name."""
     path = FOLDER / f"{name}.json"
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.json"))) or "none"
+        names = ", ".join(sorted(p.stem for p in FOLDER.glob("*.json"))) or "none"
         raise FileNotFoundError(
-            f"there is no evidence {name!r}, only {known}: `python benchmarks/evidence_{name}.py` computes it, if it is"
+            f"there is no evidence {name!r}, only {names}: `python benchmarks/evidence_{name}.py` computes it, if it is"
             " there"
         )
     return having(json.loads(path.read_text(encoding="utf-8"))["runs"], **settings)

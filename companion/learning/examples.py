@@ -88,15 +88,16 @@ def pairs(
     encode: text → int64 (T), such as `Vocabulary.encode`. labels: all labels, in order. ValueError for an example whose
     indices are empty, or with another label.
     """
-    numbers, found = {label: number for number, label in enumerate(labels)}, []
-    for one in examples:
-        if one.label not in numbers:
-            raise ValueError(f"the label {one.label!r} of {one.text[:40]!r} is not among the {len(labels)} labels")
-        indices = encode(one.text)
+    numbers, encoded = {label: number for number, label in enumerate(labels)}, []
+    for example in examples:
+        if example.label not in numbers:
+            known = f"the {len(labels)} labels"
+            raise ValueError(f"the label {example.label!r} of {example.text[:40]!r} is not among {known}")
+        indices = encode(example.text)
         if len(indices) == 0:
-            raise ValueError(f"nothing is left of {one.text[:40]!r}: a sequence needs at least one element")
-        found.append((indices, numbers[one.label]))
-    return found
+            raise ValueError(f"nothing is left of {example.text[:40]!r}: a sequence needs at least one element")
+        encoded.append((indices, numbers[example.label]))
+    return encoded
 
 
 def collate(batch):

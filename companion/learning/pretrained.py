@@ -20,8 +20,8 @@ def read_weights(path: Path, what: str, dtype: torch.dtype = torch.float64) -> t
     file.
     """
     if not path.is_file():
-        known = ", ".join(sorted(repr(file.stem) for file in path.parent.glob("*.safetensors")))
-        raise FileNotFoundError(f"there is no {what} for {path.stem!r}, only for {known}")
+        names = ", ".join(sorted(repr(file.stem) for file in path.parent.glob("*.safetensors")))
+        raise FileNotFoundError(f"there is no {what} for {path.stem!r}, only for {names}")
     with safe_open(path, framework="pt") as file:
         return {name: file.get_tensor(name).to(dtype) for name in file.keys()}, file.metadata()
 

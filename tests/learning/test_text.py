@@ -62,7 +62,7 @@ def test_shipped_text(name, length):
     ],
     ids=["as it is", "byte-order mark", "line ends of Windows and old Macs", "decomposed"],
 )
-def test_file_in_any_form(tmp_path, raw):
+def test_files_are_read_in_every_form(tmp_path, raw):
     path = tmp_path / "a text"
     path.write_bytes(raw)
     for source in (path, str(path)):
@@ -82,14 +82,14 @@ def test_file_in_any_form(tmp_path, raw):
         ("한국어".encode("utf-16"), "is not a text in UTF-8"),
     ],
 )
-def test_file_that_is_no_text(tmp_path, raw, words):
+def test_files_that_are_not_text_are_refused(tmp_path, raw, words):
     path = tmp_path / "bad"
     path.write_bytes(raw)
     with pytest.raises(ValueError, match=f"bad' {words}"):
         load_text(path, min_length=4)
 
 
-def test_no_such_text(tmp_path):
+def test_unknown_texts_and_folders_are_refused(tmp_path):
     with pytest.raises(ValueError, match="is a folder; give the path of one text file in it"):
         load_text(tmp_path)
     for source in ("xx", tmp_path / "xx", "en.txt"):
@@ -140,40 +140,40 @@ def test_novel_is_downloaded_once(host):
     assert load_text("time_machine") == expected
 
 
-@pytest.mark.parametrize("what", ["a login page", "not there", "no network"])
-def test_novel_that_cannot_be_downloaded(host, monkeypatch, what):
-    words = r"could not be downloaded \(\w+Error\)\. Without a network.*load_text\('en'\).*give load_text its path"
-    if what == "a login page":
-        host.body, words = b"<html>" * 300, "its checksum differs from sha1:.* Nothing was kept"
-    elif what == "not there":
+@pytest.mark.parametrize("failure", ["a login page", "not there", "no network"])
+def test_failed_download_raises_connection_error(host, monkeypatch, failure):
+    message = r"could not be downloaded \(\w+Error\)\. Without a network.*load_text\('en'\).*give load_text its path"
+    if failure == "a login page":
+        host.body, message = b"<html>" * 300, "its checksum differs from sha1:.* Nothing was kept"
+    elif failure == "not there":
         host.status = 404
     else:
         monkeypatch.setattr(module, "TIME_MACHINE", "http://127.0.0.1:1/novel")
-    with pytest.raises(ConnectionError, match=words):
+    with pytest.raises(ConnectionError, match=message):
         load_text("time_machine")
     assert not host.cache.exists() or not [*host.cache.iterdir()]
 
 
 @pytest.mark.parametrize("text", ONE.values(), ids=ONE)
-def test_one_character(text):
+def test_grapheme_clusters_are_one_character(text):
     assert characters(text) == [normalise(text)]
     assert len(characters(text * 3)) == 3 and characters(f"a{text}b") == ["a", normalise(text), "b"]
 
 
 @settings(max_examples=examples(300))
 @given(texts, st.sampled_from(["NFC", "NFD"]))
-def test_text_comes_back_from_indices(text, form):
-    vocabulary, found = Vocabulary(text), characters(text)
+def test_decoding_returns_the_normalised_text(text, form):
+    vocabulary, read = Vocabulary(text), characters(text)
     indices = vocabulary.encode(unicodedata.normalize(form, text), strict=True)
-    assert indices.dtype == torch.int64 and indices.shape == (len(found),)
-    assert vocabulary.decode(indices) == vocabulary.decode(indices.tolist()) == "".join(found) == normalise(text)
+    assert indices.dtype == torch.int64 and indices.shape == (len(read),)
+    assert vocabulary.decode(indices) == vocabulary.decode(indices.tolist()) == "".join(read) == normalise(text)
     assert normalise(normalise(text)) == normalise(text) and "\r" not in normalise(text)
-    assert vocabulary.characters == [UNKNOWN, *sorted({*found} - {UNKNOWN})]
+    assert vocabulary.characters == [UNKNOWN, *sorted({*read} - {UNKNOWN})]
     assert Vocabulary(unicodedata.normalize(form, text)).characters == vocabulary.characters
-    assert len(vocabulary) == len(vocabulary.characters) and all(c in vocabulary for c in found)
-    assert all(vocabulary.characters[i] == c for i, c in zip(indices, found, strict=True))
-    twin = Vocabulary.of(vocabulary.characters)
-    assert twin.characters == vocabulary.characters and twin.encode(text).equal(indices)
+    assert len(vocabulary) == len(vocabulary.characters) and all(c in vocabulary for c in read)
+    assert all(vocabulary.characters[i] == c for i, c in zip(indices, read, strict=True))
+    copy = Vocabulary.of(vocabulary.characters)
+    assert copy.characters == vocabulary.characters and copy.encode(text).equal(indices)
 
 
 @settings(max_examples=examples(100))
@@ -181,13 +181,13 @@ def test_text_comes_back_from_indices(text, form):
 def test_rare_and_new_characters_are_unknown(text, other, min_count):
     vocabulary, counts = Vocabulary(text, min_count), Counter(characters(text))
     read = characters(text) + characters(other)
-    known = [c if counts[c] >= min_count else UNKNOWN for c in read]
-    found = [vocabulary.decode(vocabulary.encode(c)) for c in read]
-    assert found == known
-    assert [c in vocabulary for c in read] == [c == k for c, k in zip(read, known, strict=True)]
+    expected = [c if counts[c] >= min_count else UNKNOWN for c in read]
+    decoded = [vocabulary.decode(vocabulary.encode(c)) for c in read]
+    assert decoded == expected
+    assert [c in vocabulary for c in read] == [c == k for c, k in zip(read, expected, strict=True)]
 
 
-def test_only_what_looks_the_same_is_one_character():
+def test_characters_that_look_different_stay_different():
     vocabulary = Vocabulary("\u00e9\u304c\u2460\uff21")
     assert "e\u0301" in vocabulary and "\u304b\u3099" in vocabulary and vocabulary.encode("1A").tolist() == [0, 0]
 
@@ -200,6 +200,6 @@ def test_unknown_characters_are_named_once():
 
 
 @pytest.mark.parametrize("indices", [[-1], [4], [0, 1, 4], torch.tensor([2, -1])])
-def test_indices_that_mean_nothing(indices):
+def test_indices_outside_the_vocabulary_are_refused(indices):
     with pytest.raises(IndexError, match="index (-1|4) is not in the vocabulary, which has 0 to 3"):
         Vocabulary("abc").decode(indices)
