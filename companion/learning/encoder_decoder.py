@@ -48,7 +48,7 @@ class EncoderDecoder(nn.Module):
         if decoder.hidden_size != size:
             raise ValueError(f"the encoder ends with {size} features, the decoder begins with {decoder.hidden_size}")
         if encoder.batch_first or decoder.batch_first or encoder.num_layers > 1 or decoder.num_layers > 1:
-            raise ValueError("encoder and decoder are to have one layer each, and time first: batch_first=False")
+            raise ValueError("encoder and decoder must have one layer each, and time first: batch_first=False")
         for embedding, layer in ((source, encoder), (target, decoder)):
             if embedding.embedding_dim != layer.input_size:
                 raise ValueError(

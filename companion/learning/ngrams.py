@@ -77,7 +77,7 @@ def naive_bayes(
     from the start. ValueError for another alpha, and for a piece or a class that the table does not have.
     """
     if alpha <= 0:
-        raise ValueError(f"alpha must be above 0, not {alpha}: a piece that a class never had would forbid it")
+        raise ValueError(f"alpha must be above 0, not {alpha}: else an unseen piece would exclude a class")
     model = BagClassifier(num_ngrams, num_classes, dtype=torch.float64)
     counts = torch.zeros(num_ngrams, num_classes, dtype=torch.float64)
     texts = torch.zeros(num_classes, dtype=torch.float64)

@@ -44,7 +44,9 @@ def load_series(source: str | Path, columns: str | Sequence[str] | None = None) 
     columns = names if columns is None else [columns] if isinstance(columns, str) else list(columns)
     for column in columns:
         if names.count(column) != 1:
-            raise ValueError(f"{str(path)!r}, line 1: there is not one column {column!r}, but {', '.join(names)}")
+            raise ValueError(
+                f"{str(path)!r}, line 1: {names.count(column)} columns are called {column!r}, of {', '.join(names)}"
+            )
     places, rows = [names.index(column) for column in columns], []
     for number, line in enumerate(lines[1:], 2):
         values = line.split(",")

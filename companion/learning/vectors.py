@@ -40,7 +40,7 @@ def load_vectors(path: str | Path, words: Iterable[str], dtype: torch.dtype | No
     seen: dict[str, int] = {}
     for line, word, values in _lines(path):
         if word in seen:
-            raise ValueError(f"{str(path)!r}, line {line}: {word!r} stands in line {seen[word]} already")
+            raise ValueError(f"{str(path)!r}, line {line}: {word!r} is already in line {seen[word]}")
         if not seen:
             vectors = torch.zeros(len(words), len(values), dtype=dtype)
         seen[word] = line

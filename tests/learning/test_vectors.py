@@ -47,7 +47,7 @@ def test_words_may_contain_blanks_or_be_numbers_or_control_characters(file):
         ("a\nb\n", "line 1: 0 values after 'a'"),
         ("a 1 2\nb 3 x\n", "line 2: 'x' is no finite number"),
         ("a 1 2\nb 3 nan\n", "line 2: 'nan' is no finite number"),
-        ("a 1 2\nb 3 4\na 5 6\n", "line 3: 'a' stands in line 1 already"),
+        ("a 1 2\nb 3 4\na 5 6\n", "line 3: 'a' is already in line 1"),
         ("3 2\na 1 2\nb 3 4\n", r"line 1 announces 3 words, 2 follow. Is the file cut off\?"),
         ("1 2\na 1 2\nb 3 4\n", "line 1 announces 1 words, 2 follow"),
         ("1 3\na 1 2\n", "line 2: 2 values after 'a', where 3"),
