@@ -1,4 +1,4 @@
-"""A language model without recurrence: every step attends to all steps before it, and to their positions.
+"""A language model without recurrence: every step attends to all steps before it, whose positions are encoded.
 
 Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762; only the decoder, without the encoder.
 """
