@@ -20,14 +20,13 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+from book import editions
+from book.live import page_scripts
+from book.site.browser import open_browser
+from tests.live import on_small_torch
+
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
-sys.path[:0] = [str(ROOT / "book"), str(ROOT / "tests"), str(ROOT / "tests" / "live")]
-
-from book import editions  # noqa: E402 (these are in book/ and tests/)
-from book.live import page_scripts  # noqa: E402
-from book.site.browser import open_browser  # noqa: E402
-from tests.live import on_small_torch  # noqa: E402
 
 # Click the button of a cell, and return the milliseconds until it is done.
 PRESSED = """number => new Promise(done => {
@@ -48,6 +47,10 @@ def served(folder):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+def is_quick(cell):
+    return "slow" not in cell.metadata.get("tags", ())
 
 
 def visit(browser, address, name, numbers):

@@ -53,8 +53,10 @@ def answer_code(submission, question, verdict, language):
     lines_of_text = {line for paragraph in verdict["paragraphs"] for line in paragraph.split("\n")}
     line_said = messages.words(language)["results"]["line"]
     named = {
-        location: [number for number, line in enumerate(cell_lines(source), 1)
-                if line.strip() and line_said.format(line=number, code=protocol.parse_text(line.strip())) in lines_of_text]
+        location: [
+            number for number, line in enumerate(cell_lines(source), 1)
+            if line.strip() and line_said.format(line=number, code=protocol.parse_text(line.strip())) in lines_of_text
+        ]
         for location, source in sources.items()
     }  # fmt: skip
     own_cells = [(copy.file, copy.cell) for copy in copies]

@@ -23,14 +23,18 @@ EXAMPLE = "book/es/"  # the example of a new edition in CONTRIBUTING
 
 
 def pages():
-    """Return the texts in all languages and those at the root of the repository, in Markdown and notebooks."""
+    """Return the texts of the repository, its rooms and all languages, in Markdown and notebooks."""
+    rooms = [ROOT / room for room in ("assignments", "book", "companion", "small_torch", "tests")]
     folders = [
         folder / edition.language
         for edition in editions.editions()
         for folder in (editions.BOOK, ROOT / "assignments/source")
     ]
     return [
-        path for folder in [ROOT, *folders] for path in sorted(folder.glob("*")) if path.suffix in (".md", ".ipynb")
+        path
+        for folder in [ROOT, *rooms, *folders]
+        for path in sorted(folder.glob("*"))
+        if path.suffix in (".md", ".ipynb")
     ]
 
 

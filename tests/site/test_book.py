@@ -186,7 +186,9 @@ def test_execute_is_repeatable_and_leaves_failing_notebooks_alone(tmp_path, monk
     """Check also that other notebooks are run, and that metadata which JupyterLab drops is restored."""
     page, fails = tmp_path / "page.ipynb", tmp_path / "fails.ipynb"
     nbformat.write(notebook(**{"prints": "print(1)\nprint(2)", "solution-sum": "1 + 2"}), page)
-    nbformat.write(notebook(prints="print(1)", fails="1 / 0"), fails)
+    broken = notebook(prints="print(1)", fails="1 / 0")
+    broken.cells[0].outputs = [nbformat.v4.new_output("stream", text="1\n")]
+    nbformat.write(broken, fails)
     before = fails.read_bytes()
     monkeypatch.setattr(sys, "argv", ["execute.py", str(fails), str(page)])
     assert execute.main() == 1 and "ZeroDivisionError" in capsys.readouterr().out

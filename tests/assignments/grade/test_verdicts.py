@@ -67,13 +67,15 @@ def test_gradients_by_finite_differences_are_right(worker):
     assert judged(worker, "lstm_backward", DIFFERENCES).mistakes == []
 
 
+# Replaces Outcome.to_json in the process that runs the answer, so that no note about the answer is sent.
 FORGER = """
-import companion.check.running as running
-honest = running.Outcome.to_json
+import gc
+(outcome_class,) = [thing for thing in gc.get_objects() if isinstance(thing, type) and thing.__name__ == "Outcome"]
+honest = outcome_class.to_json
 def forged(outcome):
     outcome.notes.clear()
     return honest(outcome)
-running.Outcome.to_json = forged
+outcome_class.to_json = forged
 """
 
 
@@ -81,7 +83,7 @@ def test_forged_notes_gain_at_most_half_of_a_right_answer(worker):
     renamed = CELL.replace("weight_ih", "kernel")
     wrong = renamed.replace("i, f, g, o = a", "f, i, g, o = a")
     assert judged(worker, "lstm_cell", renamed).points == 1.5
-    assert judged(worker, "lstm_cell", FORGER + renamed).points in (1.5, 3)
+    assert judged(worker, "lstm_cell", FORGER + renamed).points == 3  # the attack works
     assert judged(worker, "lstm_cell", wrong).points == judged(worker, "lstm_cell", FORGER + wrong).points == 0
 
 
