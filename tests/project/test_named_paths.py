@@ -75,7 +75,7 @@ def test_named_paths_exist(path):
         places = (
             [folder / link for folder in (path.parent, *english_folder(path))]
             if link
-            else [base / named for base in BASES]
+            else [base / named for base in (*BASES, path.parent)]
         )
         if named.split("/")[0] in GENERATED:
             continue
