@@ -164,7 +164,7 @@ class Batch:
         return self.graded
 
     def changed_entries(self):
-        """Return (student, cache entry) of all whose old points are kept for point_changes.html."""
+        """Return (student, cache entry) of all whose old points are kept for changes.html."""
         run, entries = point_changes.read_run(self.output).get("id"), []
         for file in sorted((self.output / "done").glob("*.json")) if run else ():
             entries += [

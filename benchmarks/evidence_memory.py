@@ -106,7 +106,7 @@ def first_runs(experiment):
 
 
 def chosen_runs(experiment, first):
-    """Yield the settings of the final runs, with the learning rates chosen by `first`."""
+    """Yield the settings of the final runs: the best learning rate of each layer in the runs `first`."""
     _, _, lengths, measured, kinds = EXPERIMENTS[experiment]
     sign = 1 if measured == "error" else -1
     for kind, start in kinds:

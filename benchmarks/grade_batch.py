@@ -1,12 +1,12 @@
-"""Measure how long a class takes to grade, and on what the time is spent.
+"""Measure how long it takes to grade the submissions of a class, and what takes the time.
 
     python -m benchmarks.grade_batch [75 150 300]
 
 A batch has notebooks of all assignments in all languages. Answers are right, make one or two known mistakes or an
-unknown one, are unwritten, raise an error or never end; files have outputs, are zipped, in folders or renamed. It is
-made from the solutions, and is the same in each run. For each size the output has the seconds by the clock and of
-processors, the submissions per minute, and the processor seconds by task. A submission should take as long in a large
-batch as in a small one.
+unknown one, are unwritten, raise an error or never end; files have outputs, are zipped, in folders or renamed. The
+batch is made from the solutions, and is the same in each run. The output has, for each size, the wall-clock seconds and
+the processor seconds, the submissions per minute, and the processor seconds by task. A submission should take as long
+in a large batch as in a small one.
 
 --workers N        number of grading processes (2)
 --interrupted      also interrupt the largest batch twice and continue, to see the cost and that no submission is lost

@@ -276,7 +276,7 @@ class Course:
         )
 
     def write_feedback_zip(self, path, all_graded):
-        """Write Moodle's archive of the students' pages, without those of students with two submissions."""
+        """Write Moodle's archive of the students' pages, without students who have two submissions of an assignment."""
         files = {}
         for assignment in self.targets:
             for index, results in self.by_student(all_graded, assignment).items():

@@ -116,7 +116,7 @@ def read(path, assignments, find_student):
 
 
 def key_lines(text):
-    """Return the line of each key: {(table, …, key): number}."""
+    """Return the line number of each key of a TOML text: {(table, …, key): number}."""
     lines, table = {}, ()
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()

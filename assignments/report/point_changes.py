@@ -1,8 +1,7 @@
-"""Report whose points changed although the same files were graded: grades/changes.html and .csv.
+"""Changes of points when the same files are graded again: the old points, and grades/changes.html and .csv.
 
-With --question only that question is graded again, and everything else stays as stored. If the grader itself or its
-limits have changed, everything is graded again. In both cases the old points and mistakes are stored with the new ones
-in the student's cache file, so an interruption loses nothing. A run keeps its id until it is finished.
+The old points and mistakes are stored with the new ones in the student's cache file, so an interruption loses nothing.
+The same command continues an interrupted run under its id.
 """
 
 import csv
@@ -28,7 +27,7 @@ def read_run(output):
 
 
 def start_run(output, key, questions, fresh, settings):
-    """Return a new run, or the one that was interrupted.
+    """Return a new run, or the last one for the same request unless `fresh` asks for another and it is finished.
 
     New probes are drawn again only after the run that asked for them is finished. key: of the batch. settings:
     everything else that a grade depends on.

@@ -1,7 +1,7 @@
-"""Disable torch's own layers: a call raises `Library`, however it reaches them, and is recorded in `called_layers`.
+"""Disable torch's own layers: calling one, by any name or route, raises `Library` and is noted in `called_layers`.
 
-worker.py disables recurrent layers in its process before any student's code runs; `disable_for` disables what depends
-on the question.
+worker.py disables recurrent layers in its process before any student's code runs. `disable_for(job)` then disables what
+the job's question forbids: attention, embedding, `one_hot`, autograd or other layers.
 """
 
 import contextlib

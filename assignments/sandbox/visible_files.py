@@ -1,4 +1,4 @@
-"""Hide all files that Python does not need, by mounts or, without namespaces, by Landlock."""
+"""Hide all files that Python does not need, with mounts or, where there are no namespaces, with Landlock."""
 
 import ctypes
 import os

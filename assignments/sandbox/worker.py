@@ -135,7 +135,7 @@ def error_text(error):
 
 
 def outcomes_of(job):
-    """Return the numbers that an answer gives, as JSON."""
+    """Run an answer on the job's probes and return its outcomes and errors as JSON."""
     from companion.check.engine.probe import Outcome, Probe
     from companion.check.engine.run_answer import observe
 

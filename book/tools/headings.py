@@ -22,7 +22,7 @@ FENCED = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 def places():
-    """Return all places that questions name, sorted."""
+    """Return all places, such as "lstm#loop", to which questions and their mistakes lead, sorted."""
     from companion.check.engine.question import all_questions
 
     questions = all_questions().values()
@@ -47,7 +47,7 @@ def headings(language, page):
 
 
 def table(language):
-    """Return the contents of an edition's file. site: the edition's address, or "" if the site has none."""
+    """Return the contents of headings/<language>.json: the edition's address, or "", and the headings of each place."""
     base = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl")
     pages = {place.split("#")[0] for place in places()}
     by_place = {f"{page}#{cell}": heading for page in pages for cell, heading in headings(language, page).items()}

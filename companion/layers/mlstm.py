@@ -22,7 +22,7 @@ class MLSTM(LinearAttention):
     """
 
     def rows(self) -> list[int]:
-        """Return the number of rows for q, k, v, o, i and f."""
+        """Return how many rows of the input weights compute each of q, k, v, o, i and f."""
         return [self.hidden_size] * 4 + [self.num_heads] * 2
 
     def state_shapes(self) -> list[tuple[int, ...]]:

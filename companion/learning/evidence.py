@@ -50,7 +50,7 @@ def spread(runs: Iterable[dict[str, Any]], measured: str, *settings: str) -> dic
 
 
 def store(name: str, version: Any, runs: Iterable[dict[str, Any]]) -> None:
-    """Write the runs of the program's `version`, one per line.
+    """Write the runs as JSON, one on each line, with the versions of the program and of torch.
 
     An existing file is replaced as a whole: an interruption leaves the old one.
     """

@@ -109,7 +109,7 @@ def evaluate(model: nn.Module, batches: Any, loss_function: Callable[[Tensor, Te
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """Return the mean of -log p(target), in nats.
 
-    logits: (T, B, vocab_size). targets: (T, B), or `IGNORED`.
+    logits: (T, B, vocab_size). targets: indices (T, B); those equal to `IGNORED` do not count.
     """
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 

@@ -1,4 +1,4 @@
-"""Check the scores that the assignment states for simple counting in the trained questions."""
+"""Check the scores that the assignments state for counting, in questions where students train a network."""
 
 import json
 import re

@@ -92,7 +92,7 @@ def blank(browser):
 def serve_modules(browser, *names):
     """Yield ask(call, cases), which runs a JavaScript function `call` on each case and returns the results.
 
-    In `call`, `s` has the exports of the modules `names` of companion/figures and of those that they import.
+    `call` can use `s`, an object with the exports of these modules of companion/figures and of all that they import.
     """
     source = "\n".join(
         IMPORT.sub("", read(f"{module}.js"))

@@ -18,7 +18,7 @@ def compares(*names):
 
 
 def same(ours, theirs, rtol=1e-11, atol=1e-11):
-    """Assert that lists of numbers, one for each case, equal tensors: shapes exactly, values to the last digits."""
+    """Assert that lists of numbers, one for each case, equal tensors: shapes exactly, values up to rtol and atol."""
     ours = [torch.tensor(numbers, **DOUBLE) for numbers in ours]
     assert [tensor.shape for tensor in ours] == [tensor.shape for tensor in theirs]
     flat = [torch.cat([tensor.detach().flatten().double() for tensor in side]) for side in (ours, theirs)]

@@ -1,4 +1,4 @@
-"""Helpers for tests of a page whose cells run on a stand-in for Python."""
+"""Helpers for tests of a page with runnable cells, with the fake kernel of tests/live/fake instead of Python."""
 
 from contextlib import contextmanager
 

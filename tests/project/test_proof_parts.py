@@ -13,7 +13,7 @@ PARTS = "models", "checker", "grader", "pages"
 
 
 def paths(*arguments):
-    """Return the paths that `make` would give to pytest."""
+    """Return the paths that `make` with these arguments would give to pytest."""
     process = subprocess.run(
         ["make", "--dry-run", "--silent", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -117,7 +117,7 @@ def is_assignment(env):
 
 
 def exclude_from_search(app, doctree):
-    """Allow assignments to be in no table of contents, and keep them out of the search, which is for chapters."""
+    """Keep assignments out of the search, and let them be in no table of contents."""
     if is_assignment(app.env):
         app.env.metadata[app.env.docname] |= {"orphan": "", "nosearch": ""}
 

@@ -65,7 +65,7 @@ def to_mathml(tex, display=False):
 
 
 def space_functions(parent):
-    """Add the space of `\\log p`: KaTeX only writes the character for function application, which has no width."""
+    """Add the space between `\\log` and `p`, where KaTeX's MathML has only a character without width."""
     children = list(parent)
     for sign, following in zip(children, children[1:]):
         if (

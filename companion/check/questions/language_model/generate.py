@@ -8,7 +8,7 @@ from companion.check.engine.run_answer import seed
 
 
 def call(answer, probe, outcome):
-    """Call an answer, which may return its indices in any container. `draw` uses a fixed list of random numbers."""
+    """Call an answer, which may return its indices in any container, with random numbers of the probe."""
     logits, after, chances = (probe.tensors[name] for name in ("logits", "after", "chances"))
     drawn = []
 

@@ -1,4 +1,4 @@
-"""Question `perplexity`: the perplexity over the unmasked places."""
+"""Question `perplexity`: the perplexity over the targets at which `mask` is True."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Call of a network on a probe."""
+"""Call a student's network on a probe (one test input) and record what it returns."""
 
 from collections import Counter
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Random probes of networks."""
+"""Draw random probes (test inputs) for the questions about networks."""
 
 import torch
 
@@ -32,7 +32,7 @@ def dropout_probes(draw):
     """Return probes for dropout between two layers, with enough rows that rare results occur."""
 
     def positive(*shape):
-        """Return a probe with positive numbers of similar size: each dropped number visibly reduces all results."""
+        """Return positive numbers of similar size: each dropped number visibly reduces all results."""
         return 0.5 + 0.3 * draw(*shape)
 
     def probe(name, steps, hidden, dropout, training=True, drawn=1, rows=160):

@@ -1,4 +1,4 @@
-"""Layers without recurrence: their parameters, initial values and computation by `functional`."""
+"""Layers without recurrence: each has parameters, initializes them and computes with a function of `functional`."""
 
 import math
 
@@ -120,7 +120,7 @@ class Dropout(_DropoutNd):
     """While training, set each number to zero with probability p and divide the others by 1 - p."""
 
     def forward(self, input):
-        """Return the same shape as the input (*)."""
+        """Return a tensor of the input's shape (*)."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
@@ -147,7 +147,7 @@ class LayerNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input):
-        """Return the same shape as the input (*, *normalized_shape)."""
+        """Return a tensor of the input's shape (*, *normalized_shape)."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
@@ -191,7 +191,7 @@ class BatchNorm1d(Module):
             init.zeros_(self.bias)
 
     def forward(self, input):
-        """Return the same shape as the input: (B, num_features) or (B, num_features, T)."""
+        """Return a tensor of the input's shape, (B, num_features) or (B, num_features, T)."""
         if input.dim() not in (2, 3):
             raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
         momentum = self.momentum or 0.0
