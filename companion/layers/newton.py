@@ -20,10 +20,10 @@ from companion.layers.step import Weights
 def newton(f, x, h_0, iterations, diagonal=False):
     """Yield approximations of all states h_1 … h_T of h_t = f( h_{t-1}, x_t ), (T, B, n), one per iteration.
 
-    f: one step of one sequence, (n), (inputs) → (n), made of operations that `torch.func` knows. x: (T, B, inputs). h_0: (B, n). diagonal: use
-    only the diagonal of the Jacobian, so that the scan multiplies numbers instead of matrices. After k iterations the
-    first k states are exact, so T iterations always suffice; usually far fewer do. Where it does not converge, the
-    states can overflow.
+    f: one step of one sequence, (n), (inputs) → (n), made of operations that `torch.func` knows. x: (T, B, inputs).
+    h_0: (B, n). diagonal: use only the diagonal of the Jacobian, so that the scan multiplies numbers instead of
+    matrices. After k iterations the first k states are exact, so T iterations always suffice; usually far fewer do.
+    Where it does not converge, the states can overflow.
     """
     step, slope = vmap(vmap(f)), vmap(vmap(jacrev(f)))
     h = h_0.new_zeros(len(x), *h_0.shape)

@@ -7,8 +7,9 @@
     --steady         fail only on results that do not depend on how busy the machine is; all results are printed
     --install        only install Lighthouse
 
-Needs Node.js and Chromium. The site is built in a temporary folder for the address of a local server, and served compressed, as a host
-would serve it. A page that misses a target is measured twice more, and the median of the three counts.
+Needs Node.js and Chromium. The site is built in a temporary folder for the address of a local server, and
+served compressed, as a host would serve it. A page that misses a target is measured twice more, and the median of the
+three counts.
 """
 
 import argparse
