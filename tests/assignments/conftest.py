@@ -32,7 +32,7 @@ def in_process(monkeypatch):
 
 
 @pytest.fixture
-def here(in_process, worker, monkeypatch):
+def grading_in_process(in_process, worker, monkeypatch):
     """Grade batches in this process with the tests' worker."""
     monkeypatch.setattr(Grader, "worker", worker)
 

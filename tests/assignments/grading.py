@@ -22,7 +22,7 @@ from tests.check.programs import questions
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="this protection exists on Linux only")
 # Without a sandbox some of these programs end all processes of the user, or start processes without end.
-walled = pytest.mark.skipif(
+needs_sandbox = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() not in MACHINES,
     reason="without the sandbox these attacks would harm the machine",
 )
@@ -48,7 +48,7 @@ class Listening:
         return self.heard[-1][1]
 
 
-def raw(worker, question, cells, names=None, limits=QUICK):
+def worker_reply(worker, question, cells, names=None, limits=QUICK):
     """Return a worker's reply to an answer before it is judged."""
     listening = Listening(worker)
     numbered = [[number, source] for number, source in enumerate([IMPORTS, *cells], start=1)]
@@ -57,7 +57,7 @@ def raw(worker, question, cells, names=None, limits=QUICK):
     return listening.heard[-1][1]
 
 
-def there(pid):
+def is_running(pid):
     """Return whether a process runs, and is not a zombie that its parent has not reaped yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

@@ -71,7 +71,7 @@ def test_cache_files_with_old_names_are_found(tmp_path, no_gradebook):
 
 
 @pytest.mark.heavy
-def test_appeal_uses_the_same_probes_and_shows_them(tmp_path, here):
+def test_appeal_uses_the_same_probes_and_shows_them(tmp_path, grading_in_process):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES.replace("sigmoid", "tanh")}))
     first = graded_of(folder, output).grade(1)["ada"]
@@ -91,7 +91,7 @@ def test_appeal_uses_the_same_probes_and_shows_them(tmp_path, here):
 
 
 @pytest.mark.heavy
-def test_unknown_assignment_is_taken_as_that_of_most(tmp_path, here):
+def test_unknown_assignment_is_taken_as_that_of_most(tmp_path, grading_in_process):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
     put(folder, "bo", "notes.pdf", "%PDF")

@@ -15,7 +15,7 @@ from assignments.grade import cache, judge
 from assignments.read import answers
 from assignments.submission import Grader
 from companion.check.engine.question import all_questions
-from tests.assignments.grading import ASKED, descendants, graded_of, linux, notebook, put, rows, there
+from tests.assignments.grading import ASKED, descendants, graded_of, is_running, linux, notebook, put, rows
 from tests.check.lstm_answers import GATES
 from tests.project.paths import ROOT
 
@@ -28,7 +28,7 @@ def same_signals():
         signal.signal(number, action)
 
 
-def test_terminated_batch_writes_its_results(tmp_path, here, monkeypatch, same_signals, no_gradebook):
+def test_terminated_batch_writes_its_results(tmp_path, grading_in_process, monkeypatch, same_signals, no_gradebook):
     folder, output, write = tmp_path / "sent", tmp_path / "grades", cache.write_atomically
     for student in ("ada", "bo"):
         put(folder, student, "lstm.ipynb", notebook({"gates": GATES}))
@@ -147,7 +147,7 @@ def test_no_process_survives_an_interrupted_batch(tmp_path):
     assert time.monotonic() - begin < 25  # a question has 30
     assert "The same command continues" in output, output
     deadline = time.monotonic() + 10
-    while (alive := [pid for pid in started if there(pid)]) and time.monotonic() < deadline:
+    while (alive := [pid for pid in started if is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not alive
     assert not list(output.rglob("*.part"))

@@ -6,7 +6,7 @@ are not counted; others learn during the probes, or bring a result along. `make 
 
 import pytest
 
-from tests.assignments.grading import judged, walled
+from tests.assignments.grading import judged, needs_sandbox
 from tests.project.sampling import chosen
 
 # The rule, worked out without a network: what each index means, symbol or noise (-1).
@@ -189,7 +189,7 @@ ATTACKS = {name: HIDDEN.format(keep=keep, get=get) for name, (keep, get) in PLAC
 }  # fmt: skip
 
 
-@walled
+@needs_sandbox
 @pytest.mark.parametrize("name", chosen(ATTACKS, "checksum"))
 def test_attacks_gain_no_points(worker, name):
     verdict = judged(worker, "recall", FOUND + ATTACKS[name])
@@ -199,7 +199,7 @@ def test_attacks_gain_no_points(worker, name):
     assert (verdict.points, verdict.mistakes) == (0, [expected])
 
 
-@walled
+@needs_sandbox
 @pytest.mark.heavy
 def test_rule_stored_in_a_buffer_counts_as_a_network(worker):
     """Check a limitation that trained_network.py states.
@@ -209,7 +209,7 @@ def test_rule_stored_in_a_buffer_counts_as_a_network(worker):
     assert judged(worker, "recall", FOUND + KEPT).points == 4
 
 
-@walled
+@needs_sandbox
 @pytest.mark.heavy
 def test_forged_clock_does_not_extend_the_time_limit(worker):
     """The system counts it."""

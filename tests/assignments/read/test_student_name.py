@@ -86,7 +86,7 @@ def graded(folder, output, **more):
     return {name: (*rows(output)[name, "gru_step"], result["remarks"]) for name, result in results.items()}
 
 
-def test_a_copied_variant_earns_no_points_and_is_named(tmp_path, here):
+def test_a_copied_variant_earns_no_points_and_is_named(tmp_path, grading_in_process):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for student in ("ada", OTHER):
         hand_in(folder, student, "ada", ADA)  # the second is a copy, with the name still in it
@@ -109,7 +109,7 @@ def test_a_copied_variant_earns_no_points_and_is_named(tmp_path, here):
 
 
 @pytest.mark.heavy
-def test_a_nickname_costs_no_points_with_or_without_fixed_variants(tmp_path, here):
+def test_a_nickname_costs_no_points_with_or_without_fixed_variants(tmp_path, grading_in_process):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     hand_in(folder, OTHER, "ada", ADA)
     hand_in(folder, "fay", "the queen", variant_of("the queen"))

@@ -314,7 +314,7 @@ def test_changed_program_runs_in_the_sandbox(worker):
 LEFT = {"gates": GATES, "one_bias": "def one_bias(weights):\n    return None"}
 
 
-def test_batch_with_questions(here, tmp_path, no_gradebook):
+def test_batch_with_questions(grading_in_process, tmp_path, no_gradebook):
     put(tmp_path, "ada", "lstm.ipynb", notebook(LEFT))
     output = tmp_path / "grades"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from assignments.report import pages
-from tests.assignments.grading import QUICK, judged, walled
+from tests.assignments.grading import QUICK, judged, needs_sandbox
 from tests.assignments.sandbox.attack_programs import opening
 from tests.check.lstm_answers import GATES
 from tests.project.sampling import chosen
@@ -112,7 +112,7 @@ QUICK_ATTACKS = (
 )  # fmt: skip
 
 
-@walled
+@needs_sandbox
 @pytest.mark.parametrize("name", chosen(ATTACKS, *QUICK_ATTACKS))
 def test_attacks_earn_no_points(worker, name):
     verdict = judged(worker, "gates", ATTACKS[name], limits=QUICK)

@@ -11,7 +11,7 @@ from torch import nn
 from assignments.grade import judge
 from companion.check.engine.module_parameters import parameters_of
 from companion.check.engine.question import bank
-from tests.assignments.grading import QUICK, error_of, judged, linux, raw, through, walled
+from tests.assignments.grading import QUICK, error_of, judged, linux, needs_sandbox, through, worker_reply
 from tests.check.lstm_answers import CELL, GATES
 from tests.project.sampling import chosen
 
@@ -59,7 +59,7 @@ def test_memory_contains_nothing_of_other_submissions(worker):
     victim = GATES + f"\n# {MARK}\n" * 200 + "\nraise ValueError('a_result_of_' + 'another')\n"
     for _ in range(3):
         assert judged(worker, "gates", victim).ok
-    assert error_of(raw(worker, "gates", [SEARCH], limits=LONGER))["text"] == "[b'one_of_my_own']"
+    assert error_of(worker_reply(worker, "gates", [SEARCH], limits=LONGER))["text"] == "[b'one_of_my_own']"
 
 
 PATCH_CODE = """
@@ -99,7 +99,7 @@ def gates(*a): raise ValueError(str([name for name, result in results.items() if
 @pytest.mark.heavy
 @linux
 def test_machine_code_cannot_be_made_or_changed(worker):
-    assert error_of(raw(worker, "gates", [PATCH_CODE]))["text"] == "[]"
+    assert error_of(worker_reply(worker, "gates", [PATCH_CODE]))["text"] == "[]"
 
 
 @linux
@@ -116,7 +116,7 @@ much = [*range(10**6)]
 for n in range(10**6): much.append(n)
 def gates(*a): raise ValueError(str([hinted, len(grown), len(much)]))
 """
-    assert error_of(raw(worker, "gates", [hints]))["text"] == f"[{[0] * 7}, {2**26}, {2 * 10**6}]"
+    assert error_of(worker_reply(worker, "gates", [hints]))["text"] == f"[{[0] * 7}, {2**26}, {2 * 10**6}]"
 
 
 REACH_OTHERS = """
@@ -138,7 +138,7 @@ def gates(*a): raise ValueError(str([[name for name, result in results.items() i
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="a number is x86-64's")
 def test_limits_and_signals_do_not_reach_other_processes(worker):
     """Check it, since without a PID namespace they could end all of a user's processes; reading its own is allowed."""
-    assert error_of(raw(worker, "gates", [REACH_OTHERS]))["text"] == "[[], [64, 0]]"
+    assert error_of(worker_reply(worker, "gates", [REACH_OTHERS]))["text"] == "[[], [64, 0]]"
 
 
 SCRIPTED_GRADIENT = """
@@ -169,7 +169,7 @@ def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_
 """
 
 
-@walled
+@needs_sandbox
 def test_torchscript_gradients_earn_no_points(worker):
     verdict = judged(worker, "lstm_backward", SCRIPTED_GRADIENT)
     assert verdict.points == 0 and verdict.mistakes == ["library_layer"]
@@ -303,7 +303,7 @@ LAYERS = {
 }  # fmt: skip
 
 
-@walled
+@needs_sandbox
 @pytest.mark.parametrize("name", chosen(LAYERS, "every key"))
 def test_layers_called_below_python_earn_no_points(worker, name):
     verdict = judged(worker, "lstm_cell", LAYERS[name], limits=LONGER)

@@ -20,12 +20,12 @@ import pytest
 
 from assignments.sandbox.limits import threads_in_use
 from assignments.sandbox.system_calls import MACHINES, REFUSED
-from tests.assignments.grading import cell, generations, linux, notebook, put, rows, there, walled
+from tests.assignments.grading import cell, generations, is_running, linux, needs_sandbox, notebook, put, rows
 from tests.assignments.sandbox.attack_programs import GAIN, OPEN, opening
 from tests.check.lstm_answers import SOURCES
 from tests.project.paths import ROOT
 
-pytestmark = [linux, walled, pytest.mark.heavy]
+pytestmark = [linux, needs_sandbox, pytest.mark.heavy]
 
 
 def notebook_with(question, source):
@@ -231,4 +231,4 @@ def test_no_process_survives_a_killed_grader(place, setting):
     process.wait()
     process.stdout.close()
     time.sleep(2)
-    assert [pid for pid in started if there(pid)] == []
+    assert [pid for pid in started if is_running(pid)] == []

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from assignments.sandbox.system_calls import REFUSED
-from tests.assignments.grading import error_of, linux, raw, walled
+from tests.assignments.grading import error_of, linux, needs_sandbox, worker_reply
 from tests.project.paths import ROOT
 
 
@@ -44,7 +44,7 @@ def one_bias(weights):
     ]
     raise ValueError(str([number for number, success in enumerate(seen) if success]))
 """
-    kept = raw(worker, "one_bias", [source])
+    kept = worker_reply(worker, "one_bias", [source])
     protections = json.loads(kept["said"].partition("\n")[0])
     assert "files" not in protections or error_of(kept)["text"] == "[]"
     if "processes" in protections:  # there are namespaces
@@ -75,7 +75,7 @@ def run_alone(source, *arguments):
     return done.stdout
 
 
-@walled
+@needs_sandbox
 def test_the_filter_alone_refuses_system_calls():
     assert (
         run_alone("""
@@ -89,7 +89,7 @@ assert system_calls.ctypes.get_errno() == system_calls.errno.ENOSYS
     )
 
 
-@walled
+@needs_sandbox
 def test_the_filter_lets_owners_only_read_their_files(tmp_path):
     """Check the changes that a file's owner may make and that Landlock does not see."""
     (tmp_path / "library.py").write_text("answer = 42")
@@ -112,7 +112,7 @@ refused(lambda: os.open(path, os.O_RDONLY | os.O_TRUNC), lambda: os.fchmod(file,
     assert (after.st_size, after.st_mode, after.st_mtime_ns) == (11, before.st_mode, before.st_mtime_ns)
 
 
-@walled
+@needs_sandbox
 def test_without_namespaces_landlock_hides_the_files(tmp_path):
     for name in ("seen", "hidden", "outside"):
         (tmp_path / name).mkdir()
@@ -162,7 +162,7 @@ def gates(*a): raise ValueError(str(sorted(name for name, number in errors.items
 @linux
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are x86-64's")
 def test_system_calls_are_refused(worker):
-    assert error_of(raw(worker, "gates", [CALL_EACH]))["text"] == "[]"
+    assert error_of(worker_reply(worker, "gates", [CALL_EACH]))["text"] == "[]"
     assert all(len(pair) == 2 for pair in REFUSED.values())
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from assignments.grade import judge as answer_judge
-from tests.assignments.grading import QUICK, WORDS, cell, judged, notebook, put, sent, walled
+from tests.assignments.grading import QUICK, WORDS, cell, judged, needs_sandbox, notebook, put, sent
 from tests.check.lstm_answers import GATES
 from tests.project.sampling import chosen
 
@@ -34,7 +34,7 @@ EXCESSIVE = {
 }  # fmt: skip
 
 
-@walled
+@needs_sandbox
 @pytest.mark.parametrize("name", chosen(EXCESSIVE, "a loop in the answer", "closed"))
 def test_answers_beyond_a_limit_are_stopped(worker, name):
     source, mistake = EXCESSIVE[name]

@@ -10,7 +10,7 @@ from assignments.grade import judge
 from assignments.read import answers
 from assignments.sandbox import pool
 from companion.check.engine.question import all_questions, bank
-from tests.assignments.grading import QUICK, descendants, judged, linux, there
+from tests.assignments.grading import QUICK, descendants, is_running, judged, linux
 from tests.check.lstm_answers import GATES
 
 
@@ -32,7 +32,7 @@ def test_workers_of_one_fork_server_are_separate_restart_and_end(worker):
     while len(started := {second.pid, *descendants(second.pid)}) < 4:
         assert time.monotonic() - begin < 20
     second.close(), first.close()
-    while any(map(there, started)):
+    while any(map(is_running, started)):
         assert time.monotonic() - begin < 25  # a question may take 30
         time.sleep(0.05)
 
@@ -66,4 +66,4 @@ def test_no_process_survives_its_question(worker):
     verdict = judged(worker, "gates", SURVIVOR, limits=QUICK)
     assert verdict.mistakes == ["time_limit"] and verdict.seconds < 20  # QUICK allows five by the clock
     time.sleep(0.5)
-    assert not [pid for pid in descendants(worker.pid) if there(pid)]
+    assert not [pid for pid in descendants(worker.pid) if is_running(pid)]
