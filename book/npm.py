@@ -15,10 +15,10 @@ def install(pins: Path, home: Path) -> Path:
     npm verifies every checksum. Raises NpmError if npm is missing or fails; npm has then printed its own errors.
     """
     if not (npm := shutil.which("npm")):
-        raise NpmError("npm is not here: install Node.js")
+        raise NpmError("npm is not installed. Install Node.js.")
     home.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(pins / name, home)
     if subprocess.run([npm, "ci", "--silent", "--no-audit", "--no-fund"], cwd=home).returncode:
-        raise NpmError(f"npm could not fetch what package-lock.json in {pins.name} names. Is there a network?")
+        raise NpmError(f"npm could not download the packages of {pins.name}/package-lock.json. Check the network.")
     return home / "node_modules"

@@ -83,7 +83,7 @@ def cut_source(module, names):
         if name in seen or name not in binding:
             continue
         if re.search("[Rr]eference|truth|QUESTION|Question", name):
-            raise ValueError(f"the call of a question uses {name}, which must not reach a student's process")
+            raise ValueError(f"the call of a question uses {name}, which a student's process must not have")
         seen.add(name)
         for number, node in binding[name]:
             nodes[number, ast.unparse(node)] = None

@@ -311,6 +311,6 @@ if __name__ == "__main__":
     try:
         fetch()
     except Missing as error:
-        sys.exit(f"{error}\nThe site as it is offers to read, not to run.")
+        sys.exit(f"{error}\nPages can be read, but their cells cannot run.")
     size = sum(path.stat().st_size for path in FETCHED.iterdir()) / 1e6
     print(f"{os.path.relpath(FETCHED)}: {size:.1f} MB", flush=True)

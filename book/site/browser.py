@@ -41,7 +41,7 @@ def open_browser():
         try:
             browser = launch(playwright)
         except Error as error:
-            raise RuntimeError("there is no Chromium or Chrome here (Debian's package is chromium)") from error
+            raise RuntimeError("Chromium or Chrome is not installed (Debian's package: chromium)") from error
         try:
             yield browser
         finally:
@@ -69,4 +69,4 @@ def can_draw(page, text):
 def require_fonts(page, edition):
     """Raise RuntimeError if the system's fonts lack characters of an edition's language."""
     if not can_draw(page, edition.name):
-        raise RuntimeError(f"no font here has the signs of {edition.name} (Debian's package fonts-noto-cjk has them)")
+        raise RuntimeError(f"no installed font has the characters of {edition.name} (Debian's package: fonts-noto-cjk)")

@@ -176,14 +176,14 @@ def main():
     arguments = parser.parse_args()
 
     if not languages:
-        sys.exit("build.py: there is no edition, that is no book/<language>/index.md")
+        sys.exit("build.py: there is no edition: no book/<language>/index.md")
     SITE.mkdir(parents=True, exist_ok=True)
     for leftover in SITE.iterdir():  # from a deleted edition, or from `jupyter-book build .`
         if leftover.name not in languages:
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
     failed = build_all([arguments.edition] if arguments.edition else languages)
     if failed:
-        sys.exit(f"build.py: failed: {', '.join(failed)}. Every warning above is an error")
+        sys.exit(f"build.py: failed: {', '.join(failed)}. The warnings above count as errors")
     try:
         finish(SITE, arguments.edition, arguments.pdf, arguments.archive, not arguments.no_cards)
     except RuntimeError as error:

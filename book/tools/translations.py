@@ -151,7 +151,7 @@ def draft(edition, page, root=ROOT):
     path.parent.mkdir(exist_ok=True)
     if path.suffix == ".md":
         if path.exists():
-            sys.exit(f"translations.py: {path} is there already")
+            sys.exit(f"translations.py: {path} already exists")
         path.write_text(f"% {KEY}: \n{source.read_text(encoding='utf-8')}", encoding="utf-8")
         return ["page"]
     original = nbformat.read(source, as_version=4)

@@ -59,7 +59,7 @@ class Learning(Figure):
         Raises RuntimeError before the page has sent weights.
         """
         if not self.weights:
-            raise RuntimeError("the page has not told its weights yet: let it learn, and stop it")
+            raise RuntimeError("the page has not sent its weights yet: start the training and stop it")
         return [self._model(values) for values in self.weights]
 
     def _model(self, values=None):

@@ -50,7 +50,7 @@ class Unrolling(Figure):
     def _check_radius(self, proposal):
         Q = torch.tensor(proposal.value, dtype=torch.float64)
         if not torch.isfinite(Q).all():
-            raise TraitError("Q must be of finite numbers")
+            raise TraitError("Q must have finite numbers")
         largest = float(torch.linalg.eigvals(Q).abs().max())
         if abs(largest - 1) > 1e-6:
             raise TraitError(f"the spectral radius of Q must be 1, not {largest:.6g}: divide Q by it")

@@ -70,7 +70,7 @@ class Blocks(nn.Module):
     def _checked(self, x, state):
         """Check the arguments, and return the states, one for each layer."""
         if isinstance(x, PackedSequence):
-            raise TypeError("Blocks reads no packed sequences: pad at the end, and ignore the outputs there")
+            raise TypeError("Blocks cannot read packed sequences: pad at the end, and ignore those outputs")
         weight = self.norms[0].weight
         if x.dtype != weight.dtype:
             raise ValueError(

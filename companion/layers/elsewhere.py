@@ -78,7 +78,7 @@ def kind_of(layer: Any) -> str:
     kind = {"RNN_TANH": "RNN"}.get(layer.mode, layer.mode)
     is_single = layer.num_layers == 1 and not layer.bidirectional and not layer.proj_size
     if kind not in TORCH or not is_single or not layer.bias:
-        raise ValueError(f"one layer, one direction, tanh, with biases and without a projection, not {layer}")
+        raise ValueError(f"only one layer in one direction, with biases, tanh and no projection, not {layer}")
     return kind
 
 

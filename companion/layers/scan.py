@@ -108,7 +108,7 @@ def scan(a: Tensor, b: Tensor, h_0: Tensor | None = None) -> Tensor:
             f"a and b must be of one shape, and h_0 as one step of them: a {tuple(a.shape)}, b {tuple(b.shape)}{state}"
         )
     if len(a) == 0:
-        raise ValueError("there is no time step: a and b are empty")
+        raise ValueError("a and b are empty: at least one time step is needed")
     h_0 = torch.zeros_like(b[0]) if h_0 is None else h_0
     if transformed() or any(x.is_complex() for x in (a, b, h_0)):
         return pairs(a, b, h_0)  # autograd supports vmap and complex conjugation; `Scan` does not

@@ -87,7 +87,7 @@ class SequenceLayer(nn.Module):
         """Check the arguments; return the input as (T, B, input_size) and the state as a tuple of (B, *)."""
         name, weight = type(self).__name__, self.weight_ih_l0
         if isinstance(input, PackedSequence):
-            raise TypeError(f"{name} reads no packed sequences: pad at the end, and ignore the outputs there")
+            raise TypeError(f"{name} cannot read packed sequences: pad at the end, and ignore those outputs")
         if input.dim() not in (2, 3):
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         if input.dtype != weight.dtype:

@@ -95,7 +95,7 @@ def test_play_pause_and_restart(browser):
 
 
 def test_models_needs_weights_from_the_page():
-    with pytest.raises(RuntimeError, match="has not told its weights yet"):
+    with pytest.raises(RuntimeError, match="has not sent its weights yet"):
         Learning().models()
 
 

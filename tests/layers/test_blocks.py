@@ -77,7 +77,7 @@ def test_wrong_layers_and_inputs_are_refused():
     blocks, x = blocks_of(), torch.randn(5, 2, 4)
     state = blocks(x)[1]
     for error, words, *arguments in (
-        (TypeError, "Blocks reads no packed sequences", pack_sequence([x[:, 0], x[:2, 1]])),
+        (TypeError, "Blocks cannot read packed sequences", pack_sequence([x[:, 0], x[:2, 1]])),
         (ValueError, "Blocks: input is torch.float64, the weights are torch.float32", x.double()),
         (RuntimeError, "Expected 4, got 1", x[..., :1]),
         (ValueError, "Blocks: Expected 4 states, one for each layer, got 3", x, state[:3]),

@@ -105,7 +105,7 @@ def test_wrong_shapes_and_layers_are_refused():
             lambda: elsewhere.from_keras("GRU", W[0].T[:, :9], R[0].T[:, :9], B[0, :9]),
             "bias of a layer GRU has 2 dimensions, not 1",
         ),
-        (lambda: elsewhere.to_onnx(nn.LSTM(INPUT, H, num_layers=2)), "one layer, one direction"),
+        (lambda: elsewhere.to_onnx(nn.LSTM(INPUT, H, num_layers=2)), "only one layer in one direction"),
         (lambda: elsewhere.to_keras(nn.LSTM(INPUT, H, bias=False)), "with biases"),
         (lambda: elsewhere.to_keras(nn.LSTM(INPUT, H, proj_size=2)), "without a projection"),
         (lambda: elsewhere.to_keras(nn.RNN(INPUT, H, nonlinearity="relu")), "tanh"),

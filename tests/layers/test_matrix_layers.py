@@ -289,7 +289,7 @@ def test_wrong_inputs_are_refused(kind, more):
     state = layer(x)[1]
     expected = str([(2, *shape) for shape in layer.state_shapes()])
     refused = [
-        (TypeError, f"{name} reads no packed sequences", pack_sequence([x[:, 0], x[:2, 1]])),
+        (TypeError, f"{name} cannot read packed sequences", pack_sequence([x[:, 0], x[:2, 1]])),
         (ValueError, f"{name}: Expected input to be 2D or 3D, got 4D instead", x[None]),
         (ValueError, f"{name}: input is torch.float64, the weights are torch.float32", x.double()),
         (RuntimeError, "Expected 3, got 4", torch.randn(5, 2, 4)),

@@ -62,7 +62,7 @@ def test_wrong_shapes_are_refused():
         scan(x, x[1:])
     with pytest.raises(ValueError, match=r"h_0 \(4,\)"):
         scan(x, x, torch.rand(4))
-    with pytest.raises(ValueError, match="there is no time step"):
+    with pytest.raises(ValueError, match="at least one time step is needed"):
         scan(x[:0], x[:0])
     with pytest.raises(ValueError, match="shorter"):
         loop(x, x[1:], x[0])

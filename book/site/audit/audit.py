@@ -134,11 +134,11 @@ def main():
     arguments = parser.parse_args()
     missing = [name for name in ("node", "npm") if not shutil.which(name)] + ([] if find_chromium() else ["chromium"])
     if missing:
-        sys.exit(f"audit.py: there is no {', no '.join(missing)} here")
+        sys.exit(f"audit.py: not installed: {', '.join(missing)}")
     try:
         lighthouse, failed = install(), 0
     except npm.NpmError:
-        sys.exit("audit.py: npm could not install Lighthouse; its words are above")
+        sys.exit("audit.py: npm could not install Lighthouse. Its messages are above.")
     if arguments.install:
         return
     with (

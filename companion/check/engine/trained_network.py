@@ -138,7 +138,7 @@ def fill(tensors, numbers):
     """Copy a row of numbers into tensors."""
     widths = [*map(width, tensors)]
     if sum(widths) != len(numbers):
-        raise RuntimeError(f"made anew, with other data, the model has {sum(widths)} numbers instead of {len(numbers)}")
+        raise RuntimeError(f"the model has {sum(widths)} parameters with other data, instead of {len(numbers)}")
     for tensor, part in zip(tensors, numbers.split(widths)):
         if tensor.is_complex():
             part = torch.view_as_complex(part.reshape(-1, 2))

@@ -51,12 +51,12 @@ class InsertFigures(SphinxPostTransform):
         for number, node in enumerate(views, start=1):
             model = json.loads(node.astext().partition(">")[2].rpartition("</script>")[0])["model_id"]
             if model not in states:
-                logger.warning("a widget without its state: run the notebook again", location=node, type="unrolled")
+                logger.warning("the notebook has no state of this widget: run it again", location=node, type="unrolled")
                 continue
             state = states[model]["state"]
             name = state.get("_anywidget_id", "").rpartition(".")[2].lower()
             if name not in NAMES:
-                logger.warning("a widget that is no figure of companion.figures", location=node, type="unrolled")
+                logger.warning("this widget is not a figure of companion.figures", location=node, type="unrolled")
                 continue
             node.replace_self(nodes.raw("", figure_html(name, own_state(state), number), format="html", figure=name))
 
