@@ -107,7 +107,7 @@ def test_wrong_shapes_and_layers_are_refused():
         ),
         (lambda: elsewhere.to_onnx(nn.LSTM(INPUT, H, num_layers=2)), "only one layer in one direction"),
         (lambda: elsewhere.to_keras(nn.LSTM(INPUT, H, bias=False)), "with biases"),
-        (lambda: elsewhere.to_keras(nn.LSTM(INPUT, H, proj_size=2)), "without a projection"),
+        (lambda: elsewhere.to_keras(nn.LSTM(INPUT, H, proj_size=2)), "no projection"),
         (lambda: elsewhere.to_keras(nn.RNN(INPUT, H, nonlinearity="relu")), "tanh"),
     ):
         with pytest.raises(ValueError) as error:
