@@ -138,14 +138,14 @@ def test_no_process_survives_an_interrupted_batch(tmp_path):
     begin = time.monotonic()
     while (
         len(started := descendants(running.pid)) < 11
-    ):  # two graders, the workers' mother, two workers, and three for each
+    ):  # two graders, the fork server, two workers, and three for each
         assert running.poll() is None and time.monotonic() - begin < 60
         time.sleep(0.2)
     begin = time.monotonic()
     running.send_signal(signal.SIGINT)
-    output, _ = running.communicate(timeout=60)
+    printed, _ = running.communicate(timeout=60)
     assert time.monotonic() - begin < 25  # a question has 30
-    assert "The same command continues" in output, output
+    assert "The same command continues" in printed, printed
     deadline = time.monotonic() + 10
     while (alive := [pid for pid in started if is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(0.2)
