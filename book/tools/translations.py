@@ -176,19 +176,25 @@ def draft(edition, page, root=ROOT):
 
 
 def renew(edition, page, names, root=ROOT):
-    """Store the digests of the present English cells in the cells `names` (all if empty): they are up to date."""
+    """Store the digests of the present English cells in the cells `names` (all if empty): they are up to date.
+
+    Return the ids of the renewed cells, and of those whose text is the English text.
+    """
     path = pages(edition, root)[page]
-    originals = {cell.id: digest(cell) for cell in read(pages(ORIGINAL, root)[page])}
+    originals = {cell.id: cell for cell in read(pages(ORIGINAL, root)[page])}
     if unknown := [name for name in names if name not in originals]:
         sys.exit(f"translations.py: {page} has no cell {', '.join(unknown)}")
     if path.suffix == ".md":
-        path.write_text(f"% {KEY}: {originals['page']}\n{read(path)[0].source}", encoding="utf-8")
-        return
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        if cell.id in originals and (not names or cell.id in names):
-            cell.metadata[KEY] = originals[cell.id]
-    store(notebook, path)
+        cells = read(path)
+        path.write_text(f"% {KEY}: {digest(originals['page'])}\n{cells[0].source}", encoding="utf-8")
+    else:
+        notebook = nbformat.read(path, as_version=4)
+        cells = [cell for cell in notebook.cells if cell.id in originals and (not names or cell.id in names)]
+        for cell in cells:
+            cell.metadata[KEY] = digest(originals[cell.id])
+        store(notebook, path)
+    same = [c.id for c in cells if c.cell_type == "markdown" and c.source.strip() == originals[c.id].source.strip()]
+    return [cell.id for cell in cells], same
 
 
 def status(edition=None):
@@ -224,7 +230,8 @@ def main():
     if arguments.command == "draft":
         if not (BOOK / arguments.edition / "edition.yml").is_file():
             sys.exit(
-                f"translations.py: put an edition.yml into book/{arguments.edition}/ first (CONTRIBUTING.md, Translate)"
+                f"translations.py: there is no edition book/{arguments.edition}/edition.yml (CONTRIBUTING.md, Start a"
+                " language)"
             )
         existed = arguments.page in pages(arguments.edition)
         added = draft(arguments.edition, arguments.page)
@@ -232,12 +239,15 @@ def main():
         outcome = "begun" if not existed else f"added {', '.join(added)}" if added else "lacks no cell"
         print(f"{path.relative_to(ROOT)}: {outcome}")
         if path.suffix == ".ipynb":
-            print(f"Now: python -m book.tools.execute {path.relative_to(ROOT)}")
+            print(f"Now: .venv/bin/python -m book.tools.execute {path.relative_to(ROOT)}")
     elif arguments.command == "renew":
         all_of_them = arguments.edition == "all"
         for edition in editions() if all_of_them else [arguments.edition]:
             if arguments.page in pages(edition):
-                renew(edition, arguments.page, arguments.cells)
+                renewed, same = renew(edition, arguments.page, arguments.cells)
+                print(f"{edition}/{arguments.page}: {len(renewed)} cells are up to date")
+                if same:
+                    print(f"    with the English text, so translate it if it has words: {', '.join(same)}")
             elif not all_of_them:
                 sys.exit(
                     f"translations.py: {edition} has no page {arguments.page} yet: draft {edition} {arguments.page}"

@@ -252,8 +252,9 @@ def test_a_draft_is_untranslated_until_it_is_renewed(book):
         translations.draft("ja", page, book)
         drafted = findings("ja", book)
         assert drafted and all(f.page == page and f.what == translations.UNTRANSLATED for f in drafted)
-        translations.renew("ja", page, [], book)
+        renewed, in_english = translations.renew("ja", page, [], book)
         assert findings("ja", book) == []
+        assert in_english and {*in_english} <= {*renewed}
 
 
 def test_draft_adds_missing_cells_to_a_begun_translation(book):
