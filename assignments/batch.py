@@ -147,12 +147,9 @@ class Batch:
         workers = max(1, min(workers or os.cpu_count() or 1, len(self.todo) or 1))
         try:
             self.run(self.todo, workers)
+            usual = self.usual_assignment()
             for student, result in self.unassigned.items():
-                self.keep(
-                    student,
-                    cache.assume_assignments(result, self.usual_assignment()),
-                    complete=bool(self.usual_assignment()),
-                )
+                self.keep(student, cache.assume_assignments(result, usual), complete=bool(usual))
             if point_changes.read_run(self.output).get("id") == self.change["id"]:
                 self.store_run(finished=True)
         finally:

@@ -49,10 +49,6 @@ def served(folder):
         server.shutdown()
 
 
-def is_quick(cell):
-    return "slow" not in cell.metadata.get("tags", ())
-
-
 def visit(browser, address, name, numbers):
     """Return the seconds to the first output, and of each of these cells."""
     words = page_scripts.words(name.split("/")[0])
@@ -79,11 +75,12 @@ def main():
         sys.exit("live_start.py: the site in _build/html runs no cells. Run `make live` first.")
     for name in options.pages:
         notebook = editions.BOOK / f"{name}.ipynb"
-        quick = [k for k, cell in enumerate(page_scripts.read_cells(notebook)) if not cell["why"]]
+        quick = {cell["id"]: k for k, cell in enumerate(page_scripts.read_cells(notebook)) if not cell["why"]}
         with tempfile.TemporaryDirectory() as folder, served(SITE) as address, open_browser() as browser:
             on_small_torch.copy_code(Path(folder))
-            visits = [visit(browser, address, name, quick[1:]) for _ in range(options.repeat)]
-            outside = [seconds for _, _, seconds in on_small_torch.run(notebook, Path(folder), is_quick)][1:]
+            visits = [visit(browser, address, name, [*quick.values()][1:]) for _ in range(options.repeat)]
+            runs = on_small_torch.run(notebook, Path(folder), lambda cell, quick=quick: cell.id in quick)
+            outside = [seconds for _, _, seconds in runs][1:]
         cells = [statistics.median(times) for times in zip(*(later for _, later in visits), strict=True)]
         print(
             f"{name}: first output after {statistics.median(first for first, _ in visits):.1f} s;",

@@ -2,8 +2,7 @@
 
 import ast
 
-from tests.project.paths import ROOT
-from tests.project.test_rooms import files
+from tests.project.paths import ROOT, files
 
 OPENERS = {"What", "Whatever", "Whoever", "Whose", "Whether", "Of", "Those", "And"}
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef

@@ -1,7 +1,6 @@
 """Test the structure of the repository: imports between its rooms (packages), and the size of files and folders."""
 
 import ast
-import subprocess
 import sys
 from collections import Counter
 from functools import cache
@@ -9,7 +8,7 @@ from pathlib import PurePath
 
 import pytest
 
-from tests.project.paths import ROOT
+from tests.project.paths import ROOT, files
 
 # Each room → the other rooms that it may import.
 ROOMS = {
@@ -48,18 +47,6 @@ LINES, FILES = 400, 12
 # Folders with more files, because each holds one question, layer, figure or the like.
 LARGE = ("companion/check/questions", "companion/layers", "companion/learning", "companion/figures", "benchmarks")
 LARGE += ("small_torch/src", "small_torch/tests", "tests")
-
-
-@cache
-def files():
-    """Return the repository's Python and JavaScript files, relative to its root."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py", "*.js"]
-    try:
-        names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    except (OSError, subprocess.CalledProcessError):  # no git
-        names = [path.relative_to(ROOT).as_posix() for end in ("py", "js") for path in ROOT.rglob(f"*.{end}")]
-        names = [name for name in names if not {"_build", ".venv", "node_modules"} & {*PurePath(name).parts}]
-    return [PurePath(name) for name in names if (ROOT / name).is_file()]
 
 
 @cache

@@ -50,7 +50,7 @@ def by_hand(definition, answer, question=None):
             assert old.strip() == question["old"]
             indent = old[: len(old) - len(old.lstrip())]
             lines[question["line"] - 1] = indent + (question["new"] or "pass")
-        exec("\n".join(question for question in lines if not question.startswith("from companion.check import")), space)
+        exec("\n".join(line for line in lines if not line.startswith("from companion.check import")), space)
     function = next(space[name] for name in answer.names if name in space)
     return [observe(definition.call, function, probe) for probe in bank(definition.name, SEED).probes]
 
