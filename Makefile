@@ -1,7 +1,8 @@
 # make            build the website, serve it, and print its address
 # make watch      serve the website; build an edition again and reload the open page when a file is saved
 # make site       only build the website, into _build/html
-# make check      check format, types, texts, and the notebooks that differ from the last commit: a minute
+# make check      check format, types, texts, the notebooks that differ from the last commit, and the English notebooks
+#                 that use a changed module (if they take over 3 minutes, it names them): a minute, and their time
 # make format     format the code as make check requires
 # make test       test the models, the website and the English notebooks: 4 minutes
 # make prove      test everything, in all languages: 20 minutes
@@ -42,7 +43,7 @@ site: $(ENVIRONMENT)
 
 live: $(ENVIRONMENT)
 	$(BIN)/python -m book.live.fetch
-	$(BIN)/python -m book.site.build
+	$(BIN)/python -m book.site.build --live
 
 pdf: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --pdf
@@ -51,8 +52,9 @@ offline: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --archive
 
 CHANGED = $(wildcard $(shell git ls-files --modified --others --exclude-standard 'book/*.ipynb' 'assignments/source/*.ipynb' 2>/dev/null))
+AFFECTED = $(shell $(BIN)/python -m book.tools.affected_notebooks)
 check: $(ENVIRONMENT) lint
-	$(PYTEST) tests/project/test_rooms.py tests/project/test_named_paths.py tests/tools $(addprefix tests/site/test_,book.py terms.py readme.py) $(CHANGED)
+	$(PYTEST) tests/project/test_rooms.py tests/project/test_named_paths.py tests/tools $(addprefix tests/site/test_,book.py terms.py readme.py) $(CHANGED) $(AFFECTED)
 
 # The last line checks the scripts if npm is installed.
 lint: $(ENVIRONMENT)

@@ -5,6 +5,7 @@
     python -m book.site.build --serve         build, then show the site at an address of this computer
     python -m book.site.build --pdf           print each edition as well, as a PDF that its pages lead to; needs
                                               Chromium
+    python -m book.site.build --live          fail if pages cannot run their cells: book.live.fetch has to run before
     python -m book.site.build --archive       pack the site as well, into unrolled.zip, to be read without a network
     python -m book.site.build --no-cards      draw no pictures for links to the pages, even if the site has an address
 
@@ -170,6 +171,7 @@ def main():
     parser.add_argument("--edition", choices=languages, help="build only this edition")
     parser.add_argument("--pdf", action="store_true", help="print what is built as well")
     parser.add_argument("--archive", action="store_true", help="pack the site as well")
+    parser.add_argument("--live", action="store_true", help="fail if what pages need to run their cells is missing")
     parser.add_argument("--no-cards", action="store_true", help="draw no pictures for links to the pages")
     parser.add_argument("--serve", action="store_true", help="serve the site when it is built")
     parser.add_argument("--port", type=int, default=8000, help="where to serve it; the next free one is taken")
@@ -177,6 +179,8 @@ def main():
 
     if not languages:
         sys.exit("build.py: there is no edition: no book/<language>/index.md")
+    if arguments.live and not fetch.fetched():
+        sys.exit("build.py: --live: no _build/live: fetch it with `python -m book.live.fetch`, or build without --live")
     SITE.mkdir(parents=True, exist_ok=True)
     for leftover in SITE.iterdir():  # from a deleted edition, or from `jupyter-book build .`
         if leftover.name not in languages:
@@ -188,6 +192,10 @@ def main():
         finish(SITE, arguments.edition, arguments.pdf, arguments.archive, not arguments.no_cards)
     except RuntimeError as error:
         sys.exit(f"build.py: no PDF: {error}")
+    if not (SITE / "live" / "manifest.json").is_file():
+        if arguments.live:
+            sys.exit("build.py: --live: the site has no live/manifest.json, so its pages cannot run their cells")
+        print("Cells do not run on these pages. `make live` fetches what they need, and builds the site with it.")
     print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
     if arguments.serve:
         serve(arguments.port)

@@ -76,6 +76,14 @@ def test_script_readme_workflow_and_package_name_the_same_versions():
     assert versions == {f"3.{minor}" for minor in range(oldest, newest + 1)}
 
 
+def test_the_published_site_has_what_runs_its_cells():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]
+    commands = [step.get("run") for step in jobs["site"]["steps"]]
+    (build,) = [command for command in commands if command and "book.site.build" in command]
+    assert "--live" in build.split()
+    assert ".venv/bin/python -m book.live.fetch" in commands[: commands.index(build)]
+
+
 def test_installs_once_and_again_for_new_pins_another_place_or_another_python(machine):
     machine.add("python3")
     assert machine.run()[2] == MADE

@@ -44,6 +44,14 @@ def page(pristine):
     return soup(pristine / "_build/html/en/chapter.html")
 
 
+def test_a_site_whose_cells_cannot_run_is_refused_with_live(pristine):
+    """Check that --live fails before anything is built: _build/live is missing in the tree."""
+    before = (pristine / "_build/html/index.html").stat().st_mtime_ns
+    status, errors = build(pristine, "--live")
+    assert status == 1 and "no _build/live: fetch it with `python -m book.live.fetch`" in errors
+    assert (pristine / "_build/html/index.html").stat().st_mtime_ns == before
+
+
 def test_formulas_are_mathml(page):
     displayed = page.select_one("#equation-step math[display=block]")
     assert displayed.find("mtable")
