@@ -167,7 +167,7 @@ def test_east_asian_letters_are_drawn(browser, live_site, live_parts):
         reader.write(0, DRAWING)
         reader.alone(0)
         assert reader.outputs(0).locator(".stream").all_inner_texts() == [
-            "The drawing lacks Korean letters: their font could not be loaded. Is there a network?\n"
+            "This drawing lacks Chinese, Japanese or Korean letters: a font could not be loaded. Is there a network?"
         ]
         context.unroute("**/fonts/ko.ttf.gz")
         reader.alone(0)
@@ -175,7 +175,12 @@ def test_east_asian_letters_are_drawn(browser, live_site, live_parts):
         names = {node.get_attribute("id") for node in reader.outputs(0).locator("defs path").all()}
         letters = {chr(int(name.rpartition("-")[2], 16)) for name in names if "NotoSans" in name}
         assert letters == {*"日本汉字かな（漢字）勾配기울기东西凡例注釈"}
-        assert sorted(name for name in requests if name in fonts) == ["ja.ttf.gz", "ko.ttf.gz", "ko.ttf.gz", "zh.ttf.gz"]
+        assert sorted(name for name in requests if name in fonts) == [
+            "ja.ttf.gz",
+            "ko.ttf.gz",
+            "ko.ttf.gz",
+            "zh.ttf.gz",
+        ]
 
 
 @pytest.mark.heavy

@@ -93,9 +93,7 @@ class Session:
             text = str(error)
         except Exception:  # in the reader's __str__
             text = ""
-        self.emit_in_order(
-            {"output_type": "error", "ename": type(error).__name__, "evalue": text, "traceback": lines}
-        )
+        self.emit_in_order({"output_type": "error", "ename": type(error).__name__, "evalue": text, "traceback": lines})
 
     def show_result(self, value):
         """Show the value of a cell's last line, and store it in _ and Out."""

@@ -6,7 +6,10 @@ import pkgutil
 import sys
 
 PACKAGES = "numpy", "matplotlib", "torch", "companion"
-OTHERS = f"A page has {', '.join(PACKAGES[:-1])} and {PACKAGES[-1]}. For other modules, run the notebook where they are installed."
+OTHERS = (
+    f"A page has {', '.join(PACKAGES[:-1])} and {PACKAGES[-1]}."
+    " For other modules, run the notebook where they are installed."
+)
 STANDARD = "Python in a browser does not have this module. To use it, run the notebook."
 SIMILARITY = 0.75  # of names, from 0 to 1, as difflib counts
 

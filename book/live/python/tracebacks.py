@@ -89,7 +89,12 @@ def is_shown(path):
 def shown_frames(error):
     """Return (code, line number) of each frame of an error that tracebacks show."""
     frames = [(frame.f_code, number) for frame, number in traceback.walk_tb(error.__traceback__)]
-    return [(code, number) for code, number in frames if is_shown(code.co_filename)]
+    generated = "__create_fn__"  # by dataclasses
+    return [
+        (code, number)
+        for code, number in frames
+        if is_shown(code.co_filename) and not code.co_qualname.startswith(generated)
+    ]
 
 
 def frame_lines(error):

@@ -18,6 +18,7 @@ EAST_ASIAN = re.compile(
 )
 HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc]")
 KANA = re.compile("[\u3041-\u30ff\u31f0-\u31ff\uff61-\uff9f]")
+NOT_LOADED = "This drawing lacks Chinese, Japanese or Korean letters: a font could not be loaded. Is there a network?"
 
 paths = {}  # language → file of its font, once it is loaded
 failed = set()  # languages whose font could not be loaded in this cell
@@ -51,12 +52,9 @@ def load(language):
     try:
         data = gzip.decompress(fetch(f"fonts/{language}.ttf.gz"))
     except Exception:
+        if not failed:
+            print(NOT_LOADED, file=sys.stderr)
         failed.add(language)
-        names = {"ja": "Chinese and Japanese", "zh": "Chinese", "ko": "Korean"}
-        print(
-            f"The drawing lacks {names[language]} letters: their font could not be loaded. Is there a network?",
-            file=sys.stderr,
-        )
         return
     with tempfile.NamedTemporaryFile(suffix=".ttf", delete=False) as file:
         file.write(data)
@@ -101,8 +99,10 @@ def extend_matplotlib():
         return find_fonts(self, *args, **options) + [paths[language] for language in order]
 
     def get_glyph_from_fonts(self, fontname, font_class, sym):
-        if len(sym) == 1 and EAST_ASIAN.match(sym) and (path := find_font(sym)):
-            return get_font(path), ord(sym), False
+        if len(sym) == 1 and EAST_ASIAN.match(sym):
+            if path := find_font(sym):
+                return get_font(path), ord(sym), False
+            sym = "\u25a1" if failed else sym  # a box, without a second message
         return get_glyph(self, fontname, font_class, sym)
 
     def warn_unless_said(codepoint, *fonts):
