@@ -11,7 +11,6 @@ OTHERS = (
     " For other modules, run the notebook where they are installed."
 )
 STANDARD = "Python in a browser does not have this module. To use it, run the notebook."
-SIMILARITY = 0.75  # of names, from 0 to 1, as difflib counts
 
 
 def explain(error):
@@ -26,10 +25,9 @@ def explain(error):
         return f"Did you mean: from {parent} import {name}?"
     if not parent and name in sys.stdlib_module_names:
         return STANDARD
-    for names in modules(parent):
-        if similar := difflib.get_close_matches(name.lower(), names, 1, SIMILARITY):
-            break
-    else:
+    similar = difflib.get_close_matches(name.lower(), PACKAGES, 1, 0.75) if not parent else []
+    similar = similar or difflib.get_close_matches(name, modules(parent), 1, 0.8)
+    if not similar:
         return reason(parent)
     suggestion = f"Did you mean: '{parent and parent + '.'}{similar[0]}'?"
     if parent or similar[0] not in name and name not in similar[0]:
@@ -52,11 +50,10 @@ def first_missing(name):
 
 
 def modules(parent):
-    """Return the names of the modules in a package, or outside packages, in lists: the most likely ones come first."""
-    if parent:
-        path = getattr(sys.modules.get(parent), "__path__", ())
-        return [[module.name for module in pkgutil.iter_modules(path)]]
-    return [PACKAGES, [module.name for module in pkgutil.iter_modules(["."])], sys.stdlib_module_names]
+    """Return the names of the modules in a package, or of the reader's and Python's own."""
+    path = getattr(sys.modules.get(parent), "__path__", ()) if parent else ["."]
+    names = [module.name for module in pkgutil.iter_modules(path)]
+    return names if parent else [*names, *sys.stdlib_module_names]
 
 
 def reason(parent):

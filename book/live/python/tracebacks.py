@@ -22,7 +22,7 @@ CELL = "Cell In["
 HERE = os.path.dirname(__file__)
 COMPANION = os.path.join(HERE, "companion", "")
 LIBRARIES = tuple(
-    os.path.join(folder, "") for folder in (HERE, os.path.dirname(os.__file__), sysconfig.get_path("purelib"))
+    os.path.join(folder, "") for folder in (HERE, os.path.dirname(traceback.__file__), sysconfig.get_path("purelib"))
 )
 CAUSE = "The above exception was the direct cause of the following exception:"
 CONTEXT_OF = "During handling of the above exception, another exception occurred:"
