@@ -56,6 +56,17 @@ lambda emit: Session(lambda output: emit(json.dumps(output)))
 `)(emit);
 };
 
+/* Run a cell; return whether it ended without an error. The browser itself may fail, as when its stack is full. */
+const run = (source) => {
+  try {
+    return session.run(source);
+  } catch ({ name, message }) {
+    const evalue = `${message} (an error of the browser: start Python anew)`;
+    self.postMessage({ output: { output_type: "error", ename: name, evalue } });
+    return false;
+  }
+};
+
 self.onmessage = async ({ data }) => {
   if ("start" in data) {
     try {
@@ -64,7 +75,7 @@ self.onmessage = async ({ data }) => {
     } catch (error) {
       self.postMessage({ failed: error.message ?? `${error}` });
     }
-  } else if ("run" in data) self.postMessage({ done: data.run, good: session.run(data.source) });
+  } else if ("run" in data) self.postMessage({ done: data.run, good: run(data.source) });
   else if ("change" in data) {
     const [figure, values] = data.change;
     session.change(figure, JSON.stringify(values));

@@ -26,6 +26,8 @@ MAX_DELAY = 0.05  # seconds for which printed text is buffered, so that the line
 MAX_BUFFERED = 8192  # characters
 # new objects between collections of reference cycles; with the default of 700 they take a fifth of training
 GC_THRESHOLD = 20_000
+# A browser's stack holds about 450 calls of `__call__`; if it overflows, Python ends without an error.
+RECURSION_LIMIT = 400
 # Jupyter's commands, as in `%time f()`, `files = !ls`, `torch.tanh?` and `pip install torch`
 JUPYTER_LINE = re.compile(r"\s*(?:[\w, ]+=\s*)?[%!]|\s*\?|\s*[\w.]+\?+\s*$|\s*(?:pip|conda) \w+")
 
@@ -47,6 +49,7 @@ class Session:
         builtins.input = no_input
         warnings.formatwarning = format_warning
         gc.set_threshold(GC_THRESHOLD)
+        sys.setrecursionlimit(RECURSION_LIMIT)
         warnings.filterwarnings("ignore", message="tqdm:disabling monitor")  # browsers have no threads
         logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it reports that it builds its cache
 
