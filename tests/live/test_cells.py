@@ -73,6 +73,9 @@ CELLS = {
         ("stderr", "Cell In[26], line 2: UserWarning: w\n  warnings.warn('w')\n")
     ],
     "nn.LSTM(1, 1, dropout=0.5);": [("stderr", "Cell In[27], line 1: UserWarning: dropout option")],
+    "import numpy as np\nwith np.errstate(all='ignore'):\n    np.mean([])": [
+        ("stderr", "Cell In[28], line 3: RuntimeWarning: Mean of empty slice")
+    ],
     "plt.title('日本 汉字 かな 한글', family='monospace'); plt.xlabel('$x$ 月')": [
         ("stderr", "This drawing lacks Chinese, Japanese or Korean letters: a font could not be loaded."),
         ("text/plain", "Text(0.5, 0, '$x$ 月')"),
