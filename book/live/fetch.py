@@ -1,4 +1,4 @@
-"""Fetch what pages need to run their cells: Python for the browser, numpy, matplotlib and an editor.
+"""Fetch what pages need to run their cells: Python for the browser, numpy, matplotlib, fonts and an editor.
 
     make live       fetch what is missing, verify its checksums, and pack it into _build/live
 
@@ -25,6 +25,7 @@ import zipfile
 from pathlib import Path
 
 from book import npm
+from book.live.fonts import drawing_font
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -34,7 +35,9 @@ CACHE = Path(os.environ.get("UNROLLED_CACHE", Path.home() / ".cache" / "unrolled
 SETTINGS = tomllib.loads((HERE / "parts.toml").read_text(encoding="utf-8"))
 SCRIPTS = "kernel.js", "worker.js"
 # The fetched parts depend on these files; a digest of them is stored beside the parts.
-SOURCES = "parts.toml", "package.json", "package-lock.json", "editor.js"
+SOURCES = "parts.toml", "package.json", "package-lock.json", "editor.js", "fonts.py"
+# Fonts lie in a folder of their own, because pages do not load them with the rest.
+FONTS = "fonts"
 # Pyodide's files. The large .wasm is stored compressed, because not every server compresses it.
 CORE = "pyodide.mjs", "pyodide.asm.js", "python_stdlib.zip"
 WASM = "pyodide.asm.wasm"
@@ -66,6 +69,9 @@ def fetch():
         wheels.append(torch_wheel(lock["info"]))
     (target / "packages.zip").write_bytes(zip_bytes(contents(wheels)))
     bundle(modules, target / "editor.js")
+    (target / FONTS).mkdir()
+    for language, file in SETTINGS["fonts"].items():
+        (target / FONTS / f"{language}.ttf.gz").write_bytes(drawing_font(modules / file, language))
     (target / "made_from.txt").write_text(sources_digest(), encoding="ascii")
     (target / "licences.txt").write_text(licences(wheels, modules), encoding="utf-8")
     shutil.rmtree(FETCHED, ignore_errors=True)
@@ -244,21 +250,25 @@ def list_folder(path, prefix):
 
 
 def pack(site):
-    """Write live/ into the built site if _build/live exists: manifest.json, and a folder named by its hash."""
+    """Write live/ into the built site if _build/live exists: manifest.json, and a folder named by its hash.
+
+    The manifest lists the files that a page loads when it starts Python.
+    """
     shutil.rmtree(site / "live", ignore_errors=True)
     if not fetched():
         return
     if not up_to_date():
         print("What pages need to run their cells is older than book/live: `make live` makes it anew.", flush=True)
-    files = {path.name: path.read_bytes() for path in FETCHED.iterdir()}
+    files = {name: path.read_bytes() for name, path in list_folder(FETCHED, "").items()}
     files |= {name: (HERE / name).read_bytes() for name in SCRIPTS}
     files["book.zip"] = zip_bytes(book_code())
     version = digest(b"".join(name.encode() + hashlib.sha256(files[name]).digest() for name in sorted(files)))[:12]
     folder = site / "live" / version
     folder.mkdir(parents=True)
     for name, data in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
-    sizes = {name: len(data) for name, data in files.items() if not name.endswith(".txt")}
+    sizes = {name: len(data) for name, data in files.items() if "/" not in name and not name.endswith(".txt")}
     manifest = {"version": version, "folder": f"{version}/", "size": sum(sizes.values()), "files": sizes}
     (site / "live" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
@@ -312,5 +322,7 @@ if __name__ == "__main__":
         fetch()
     except Missing as error:
         sys.exit(f"{error}\nPages can be read, but their cells cannot run.")
-    size = sum(path.stat().st_size for path in FETCHED.iterdir()) / 1e6
-    print(f"{os.path.relpath(FETCHED)}: {size:.1f} MB", flush=True)
+    sizes = {name: path.stat().st_size / 1e6 for name, path in list_folder(FETCHED, "").items()}
+    print(f"{os.path.relpath(FETCHED)}: {sum(sizes.values()):.1f} MB", flush=True)
+    for name in sorted(name for name in sizes if name.startswith(FONTS)):
+        print(f"    {name}: {sizes[name]:.2f} MB, which pages load only for drawings with its letters", flush=True)

@@ -31,7 +31,7 @@ export const start = ({ base, onProgress }) => {
         else if ("output" in data) deliver(data.output);
         else if (data.done === current?.number) finish(null, data.good);
       };
-      own.postMessage({ start: files });
+      own.postMessage({ start: files, language: document.documentElement.lang });
     });
   };
 

@@ -1,5 +1,5 @@
 /* The worker with Python: loads Pyodide and packages from the site, and runs cells one after another.
- * It receives { start: sizes }, { run: id, source } and { change: [figure, values] }; it sends { loaded }, { ready },
+ * It receives { start: sizes, language }, { run: id, source } and { change: [figure, values] }; it sends { loaded }, { ready },
  * { output }, { done: id, good } and { failed }. kernel.js is the page's side. */
 
 const here = new URL(".", import.meta.url);
@@ -24,7 +24,7 @@ const fetchPart = async (name, sizes, loaded) => {
 
 const fromNetwork = self.fetch.bind(self);
 
-const start = async (sizes) => {
+const start = async (sizes, language) => {
   let done = 0;
   const loaded = (name, bytes) => self.postMessage({ loaded: [(done += bytes), name] });
   self.fetch = (resource, options) => {
@@ -40,6 +40,7 @@ const start = async (sizes) => {
         HOME: "/home/pyodide",
         MPLBACKEND: "module://matplotlib_inline.backend_inline",
         MPLCONFIGDIR: "/home/pyodide/.matplotlib",
+        UNROLLED_LANGUAGE: language.split("-")[0],
       },
     }),
   );
@@ -55,15 +56,26 @@ lambda emit: Session(lambda output: emit(json.dumps(output)))
 `)(emit);
 };
 
+/* Run a cell; return whether it ended without an error. The browser itself may fail, as when its stack is full. */
+const run = (source) => {
+  try {
+    return session.run(source);
+  } catch ({ name, message }) {
+    const evalue = `${message} (an error of the browser: start Python anew)`;
+    self.postMessage({ output: { output_type: "error", ename: name, evalue } });
+    return false;
+  }
+};
+
 self.onmessage = async ({ data }) => {
   if ("start" in data) {
     try {
-      await start(data.start);
+      await start(data.start, data.language);
       self.postMessage({ ready: true });
     } catch (error) {
       self.postMessage({ failed: error.message ?? `${error}` });
     }
-  } else if ("run" in data) self.postMessage({ done: data.run, good: session.run(data.source) });
+  } else if ("run" in data) self.postMessage({ done: data.run, good: run(data.source) });
   else if ("change" in data) {
     const [figure, values] = data.change;
     session.change(figure, JSON.stringify(values));

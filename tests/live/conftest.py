@@ -8,9 +8,18 @@ import pytest
 
 from book import editions
 from book.live import page_scripts
+from tests.live import on_small_torch
 from tests.site.whole_site import serve
 
 FAKE = Path(__file__).parent / "fake"
+
+
+@pytest.fixture(scope="session")
+def code(tmp_path_factory):
+    """Return a folder with the book's code, laid out as for pages."""
+    folder = tmp_path_factory.mktemp("code")
+    on_small_torch.copy_code(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,7 @@
 """Check that on small_torch, as on pages, every cell of the chapters gives its stored outputs, which are torch's."""
 
-import re
-
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_output
 
 from book import editions
 from tests.live import on_small_torch
@@ -44,14 +41,6 @@ SLOW_CELLS = {
 TRANSLATED_CELLS = "lstm", {"keep", "forget-gate-at-work", "gates-figure", "proof-layer"} | {"imports", "sentence"}
 
 
-@pytest.fixture(scope="module")
-def code(tmp_path_factory):
-    """Return a folder with the book's code, laid out as for pages."""
-    folder = tmp_path_factory.mktemp("code")
-    on_small_torch.copy_code(folder)
-    return folder
-
-
 def run_and_compare(page, code, is_wanted):
     """Run the wanted cells; return each one's differences from the stored outputs, and the number of cells."""
     cells = [
@@ -74,52 +63,6 @@ def test_chapter_gives_stored_outputs(name, code, request):
 def test_translated_cells_give_stored_outputs(folder, code):
     chapter, cells = TRANSLATED_CELLS
     assert run_and_compare(folder / f"{chapter}.ipynb", code, lambda cell: cell.id in cells) == ({}, len(cells))
-
-
-CELLS = {
-    'print("a"); 1 + 1': [("stdout", "a\n"), ("text/plain", "2")],
-    "_ + Out[1] + len(In)": [("text/plain", "7")],
-    "_;": [],
-    'import sys; print("b"); print("c", file=sys.stderr)': [("stdout", "b\n"), ("stderr", "c\n")],
-    'text = """\n%x\n"""\ntext': [("text/plain", r"'\n%x\n'")],
-    "x = 1\n%time x": [("SyntaxError", ['"Cell In[6]", line 2', "%time x", "lines with % or ! are Jupyter's own"])],
-    "def f(n):\n    return 1 / n\n\ntry:\n    f(0)\nexcept ValueError:\n    pass": [
-        (
-            "ZeroDivisionError",
-            ["Cell In[7], line 5", "----> 5     f(0)", "line 2, in f", "----> 2     return 1 / n", "by zero"],
-        )
-    ],
-    "try:\n    {}[0]\nexcept KeyError as error:\n    raise ValueError from error": [
-        (
-            "ValueError",
-            ["----> 2     {}[0]", "KeyError: 0", "the direct cause of", "----> 4     raise ValueError from error"],
-        )
-    ],
-    "try:\n    {}[0]\nexcept KeyError:\n    ''.y": [
-        ("AttributeError", ["----> 2     {}[0]", "another exception occurred", "----> 4     ''.y"])
-    ],
-    "input()": [("RuntimeError", ["----> 1 input()", "a page's cell cannot ask for input"])],
-    "print('d', end=''); len(In)": [("stdout", "d"), ("text/plain", "12")],
-}
-
-
-def test_session_outputs_and_tracebacks(code, tmp_path):
-    """Check the outputs of each form of a cell, and that tracebacks show no line of `cells.py`."""
-    nbformat.write(new_notebook(cells=[new_code_cell(source) for source in CELLS]), tmp_path / "cells.ipynb")
-    for cell, outputs, _ in on_small_torch.run(tmp_path / "cells.ipynb", code):
-        assert len(outputs) == len(CELLS[cell.source])
-        for output, (kind, expected) in zip(outputs, CELLS[cell.source], strict=True):
-            if output.output_type == "error":
-                traceback = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback))
-                assert output.ename == kind and re.search(".*".join(map(re.escape, expected)), traceback, re.DOTALL), (
-                    traceback
-                )
-                assert "cells.py" not in traceback
-            else:
-                assert (kind, expected) == (
-                    output.get("name", "text/plain"),
-                    output.get("text") or output.data["text/plain"],
-                )
 
 
 def result_output(text, kind="text/plain"):

@@ -107,7 +107,16 @@ def test_a_cell_can_be_changed_can_fail_and_can_be_stopped(browser, live_address
         reader.write(0, "def broken(n):\n    return torch.ones(n) @ torch.ones(n + 1)\n\nbroken(3)")
         reader.run(0)
         reader.outputs(0).get_by_text("RuntimeError: inconsistent tensor size").wait_for()
-        assert "----> 2     return torch.ones(n) @ torch.ones(n + 1)" in reader.outputs(0).inner_text()
+        text = reader.outputs(0).inner_text()
+        assert "----> 2     return torch.ones(n) @ torch.ones(n + 1)" in text and "torch/" not in text
+        for code, last_line in (
+            ("import pandas", "A page has numpy"),
+            ("import sqlite3", "Python in a browser does not have"),
+            ("class Again:\n    def __call__(self):\n        return self()\nAgain()()", "RecursionError: maximum"),
+        ):
+            reader.write(0, code)
+            reader.alone(0)
+            assert reader.outputs(0).inner_text().strip().split("\n")[-1].startswith(last_line)
         reader.write(0, "torch.no_such_thing")
         reader.run(0)
         reader.outputs(0).get_by_text("torch.no_such_thing is not in small_torch").wait_for()
@@ -130,6 +139,51 @@ def test_a_cell_can_be_changed_can_fail_and_can_be_stopped(browser, live_address
         page.wait_for_function("slider => slider.value === '2'", arg=slider.element_handle())
 
 
+DRAWING = """import matplotlib.pyplot as plt
+figure, ax = plt.subplots()
+ax.set_title("日本 汉字 かな （漢字）")
+ax.set(xlabel="$x^2$ 勾配", ylabel="기울기")
+ax.bar(["东", "西"], [1, 2], label="凡例")
+ax.annotate("注釈", (0, 1))
+ax.legend()
+figure.savefig("drawing.png")
+"""
+
+
+@pytest.mark.heavy
+def test_east_asian_letters_are_drawn(browser, live_site, live_parts):
+    """Check that a font is loaded once, if a drawing needs it and not before; and what a page says if it is missing."""
+    fonts = {path.name: path.stat().st_size for path in (live_parts / "fonts").iterdir()}
+    assert {*fonts} == {f"{language}.ttf.gz" for language in ("ja", "ko", "zh")} and max(fonts.values()) <= 1.5e6
+    with serve(live_site) as (address, _), browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+        requests = []
+        page.on("request", lambda request: requests.append(request.url.split("/")[-1]))
+        reader = open_reader(page, address, "en", "lstm")
+        reader.load()
+        reader.write(0, DRAWING.encode("ascii", "ignore").decode())
+        reader.alone(0)
+        assert not fonts.keys() & {*requests}
+        context.route("**/fonts/ko.ttf.gz", lambda route: route.abort())
+        reader.write(0, DRAWING)
+        reader.alone(0)
+        assert reader.outputs(0).locator(".stream").inner_text().strip() == (
+            "This drawing lacks Chinese, Japanese or Korean letters: a font could not be loaded. Is there a network?"
+        )
+        context.unroute("**/fonts/ko.ttf.gz")
+        reader.alone(0)
+        assert not reader.outputs(0).locator(".stream").count()
+        names = {node.get_attribute("id") for node in reader.outputs(0).locator("defs path").all()}
+        letters = {chr(int(name.rpartition("-")[2], 16)) for name in names if "NotoSans" in name}
+        assert letters == {*"日本汉字かな（漢字）勾配기울기东西凡例注釈"}
+        assert sorted(name for name in requests if name in fonts) == [
+            "ja.ttf.gz",
+            "ko.ttf.gz",
+            "ko.ttf.gz",
+            "zh.ttf.gz",
+        ]
+
+
 @pytest.mark.heavy
 def test_python_is_cached_for_reading_offline(browser, live_site):
     with serve(live_site) as (address, server), browser.new_context() as context, context.new_page() as page:
@@ -138,6 +192,8 @@ def test_python_is_cached_for_reading_offline(browser, live_site):
         page.wait_for_function("navigator.serviceWorker.controller !== null")
         page.reload()
         reader.load()
+        reader.write(0, DRAWING)
+        reader.alone(0)
         manifest = json.loads((live_site / "live" / "manifest.json").read_text(encoding="utf-8"))
         cached = page.evaluate(
             "caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key =>"
@@ -149,6 +205,8 @@ def test_python_is_cached_for_reading_offline(browser, live_site):
         page.reload()
         page.locator(".run-row button").first.click()
         page.wait_for_selector("[data-run=done]")
+        reader.outputs(0).locator("svg.picture").wait_for()
+        assert not reader.outputs(0).locator(".stream").count()  # the fonts are kept, too
 
 
 @pytest.mark.heavy

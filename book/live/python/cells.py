@@ -11,22 +11,25 @@ import io
 import json
 import linecache
 import logging
+import re
 import sys
 import time
-import traceback
 import types
 import warnings
 
 import ipywidgets
 from IPython import shell
 from IPython.display import display, show
+from tracebacks import format_warning, traceback_lines
 
 MAX_DELAY = 0.05  # seconds for which printed text is buffered, so that the lines of a loop are sent together
 MAX_BUFFERED = 8192  # characters
-CONTEXT = 4, 3  # lines that a traceback shows before and after the one that failed
 # new objects between collections of reference cycles; with the default of 700 they take a fifth of training
 GC_THRESHOLD = 20_000
-RED, GREEN, CYAN, PLAIN = "\033[0;31m", "\033[0;32m", "\033[0;36m", "\033[0m"
+# A browser's stack holds about 450 calls of `__call__`; if it overflows, Python ends without an error.
+RECURSION_LIMIT = 400
+# Jupyter's commands, as in `%time f()`, `files = !ls`, `torch.tanh?` and `pip install torch`
+JUPYTER_LINE = re.compile(r"\s*(?:[\w, ]+=\s*)?[%!]|\s*\?|\s*[\w.]+\?+\s*$|\s*(?:pip|conda) \w+")
 
 
 class Session:
@@ -44,7 +47,9 @@ class Session:
         sys.stdout, sys.stderr = self.streams = Stream("stdout", emit), Stream("stderr", emit)
         shell.emit = self.emit_in_order
         builtins.input = no_input
+        warnings.formatwarning = format_warning
         gc.set_threshold(GC_THRESHOLD)
+        sys.setrecursionlimit(RECURSION_LIMIT)
         warnings.filterwarnings("ignore", message="tqdm:disabling monitor")  # browsers have no threads
         logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it reports that it builds its cache
 
@@ -60,26 +65,38 @@ class Session:
         name = f"Cell In[{self.number}]"
         linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
         self.main.In.append(source)
+        errors = []
+        for step in (lambda: self.execute(source, name), shell.end_cell):
+            try:
+                step()
+            except BaseException as error:
+                errors.append(error)
+        for error in errors:
+            self.report(error)
+        for stream in self.streams:
+            stream.flush()
+        succeeded = not errors
+        errors.clear()  # they hold this frame, and thus themselves
+        return succeeded
+
+    def execute(self, source, name):
+        """Run the statements of a cell."""
+        *statements, last = [*compile_cell(source, name), None]
+        for code in statements:
+            exec(code, self.main.__dict__)
+        if last is not None:
+            exec(last, self.main.__dict__)
+
+    def report(self, error):
+        """Emit an error."""
+        if isinstance(error, MemoryError):
+            sys.last_value = None  # free the memory that the traceback holds
+        lines = traceback_lines(error)
         try:
-            *statements, last = [*compile_cell(source, name), None]
-            for code in statements:
-                exec(code, self.main.__dict__)
-            if last is not None:
-                exec(last, self.main.__dict__)
-            shell.end_cell()
-            return True
-        except BaseException as error:
-            if isinstance(error, MemoryError):
-                sys.last_value = None  # free the memory that the traceback holds
-            shell.end_cell()
-            lines = traceback_lines(error)
-            self.emit_in_order(
-                {"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": lines}
-            )
-            return False
-        finally:
-            for stream in self.streams:
-                stream.flush()
+            text = str(error)
+        except Exception:  # in the reader's __str__
+            text = ""
+        self.emit_in_order({"output_type": "error", "ename": type(error).__name__, "evalue": text, "traceback": lines})
 
     def show_result(self, value):
         """Show the value of a cell's last line, and store it in _ and Out."""
@@ -90,15 +107,22 @@ class Session:
 
     def change(self, name, values):
         """Set values that a reader changed in a figure. name: the figure's model_id. values: trait → value, as JSON."""
-        ipywidgets.shown[name].receive(json.loads(values))
+        try:
+            ipywidgets.shown[name].receive(json.loads(values))
+        except BaseException as error:  # in a function of the reader that observes the figure
+            self.report(error)
 
 
 def compile_cell(source, name):
     """Yield the compiled statements of a cell, and separately the last one if its value is to be shown."""
-    for number, line in enumerate(source.splitlines(), 1):
-        if line.lstrip().startswith(("%", "!")) and not is_continuation(source, number):
-            raise SyntaxError("lines with % or ! are Jupyter's own: run the notebook for them", (name, number, 1, line))
-    tree = ast.parse(source, name)
+    try:
+        tree = ast.parse(source, name)
+    except SyntaxError:
+        for number, line in enumerate(source.splitlines(), 1):
+            if JUPYTER_LINE.match(line) and not is_continuation(source, number):
+                text = "lines with %, !, ? or pip are Jupyter's own: run the notebook for them"
+                raise SyntaxError(text, (name, number, 1, line)) from None
+        raise
     lines = source.rstrip()
     shown = tree.body and isinstance(tree.body[-1], ast.Expr) and not lines.endswith(";")
     last = [tree.body.pop()] if shown else []
@@ -148,55 +172,3 @@ class Stream(io.TextIOBase):
 
 def no_input(prompt="", /):
     raise RuntimeError("a page's cell cannot ask for input: write the answer into the cell instead")
-
-
-def traceback_lines(error):
-    """Return a traceback in Jupyter's form, line by line: from the cell on, with code around each failed line."""
-    head = f"{RED}{type(error).__name__}{PLAIN}"
-    last_lines = "".join(traceback.format_exception_only(error)).rstrip("\n")
-    if isinstance(error, SyntaxError):
-        return [f"  {part}" if k else part for k, part in enumerate(last_lines.split("\n"))]
-    lines = [
-        f"{RED}{'-' * 75}{PLAIN}",
-        f"{head}{'Traceback (most recent call last)':>{75 - len(type(error).__name__)}}",
-    ]
-    for cause, link in causes(error):
-        lines += ["", *frames(cause.__traceback__), f"{RED}{type(cause).__name__}{PLAIN}: {cause}", "", link, ""]
-    _, _, message = last_lines.partition(": ")
-    return [*lines, *frames(error.__traceback__), f"{head}: {message}"]
-
-
-def causes(error):
-    """Return the errors that led to this one, oldest first, each with the sentence that links it to the next."""
-    if error.__cause__:
-        return [
-            *causes(error.__cause__),
-            (error.__cause__, "The above exception was the direct cause of the following exception:"),
-        ]
-    if error.__context__ and not error.__suppress_context__:
-        return [
-            *causes(error.__context__),
-            (error.__context__, "During handling of the above exception, another exception occurred:"),
-        ]
-    return []
-
-
-def frames(tb):
-    """Return the lines for the frames of a traceback, without those of this file."""
-    lines = []
-    for frame, number in traceback.walk_tb(tb):
-        code = frame.f_code
-        if code.co_filename == __file__:
-            continue
-        where = code.co_filename if code.co_filename.startswith("Cell In") else f"File {code.co_filename}"
-        inside = "" if code.co_name == "<module>" else f", in {CYAN}{code.co_qualname}{PLAIN}"
-        lines.append(f"{GREEN}{where}{PLAIN}, line {number}{inside}")
-        before, after = CONTEXT
-        for k in range(max(1, number - before), number + after):
-            line = linecache.getline(code.co_filename, k).rstrip()
-            if k == number:
-                lines.append(f"{GREEN}----> {k}{PLAIN} {line}")
-            elif linecache.getline(code.co_filename, k):
-                lines.append(f"{k:>7} {line}")
-        lines.append("")
-    return lines

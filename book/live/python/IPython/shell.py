@@ -60,9 +60,10 @@ class Shell:
     def end_cell(self):
         """Show the drawings that are open at the end of a cell."""
         if "matplotlib.pyplot" in sys.modules:
-            from matplotlib_inline.backend_inline import show
+            from matplotlib_inline import backend_inline, fonts
 
-            show()
+            backend_inline.show()
+            fonts.failed.clear()
 
 
 def svg(figure):

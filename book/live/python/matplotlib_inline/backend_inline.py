@@ -9,6 +9,9 @@ from matplotlib.backend_bases import FigureManagerBase as FigureManager  # noqa:
 from matplotlib.backends.backend_svg import FigureCanvasSVG as FigureCanvas  # noqa: F401
 from matplotlib.figure import Figure
 
+from matplotlib_inline.fonts import extend_matplotlib
+
+extend_matplotlib()
 unpack = cbook._unpack_to_numpy
 # needed before matplotlib 3.10, which converts tensors itself
 cbook._unpack_to_numpy = lambda values: np.asarray(values) if hasattr(values, "grad_fn") else unpack(values)
@@ -22,6 +25,8 @@ def set_matplotlib_formats(*formats, **unused):
 
 def show(*unused, **too):
     """Show all open drawings and close them."""
-    for number in plt.get_fignums():
-        display(plt.figure(number))
-    plt.close("all")
+    try:
+        for number in plt.get_fignums():
+            display(plt.figure(number))
+    finally:
+        plt.close("all")
