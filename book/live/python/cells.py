@@ -72,14 +72,18 @@ class Session:
             if isinstance(error, MemoryError):
                 sys.last_value = None  # free the memory that the traceback holds
             shell.end_cell()
-            lines = traceback_lines(error)
-            self.emit_in_order(
-                {"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": lines}
-            )
+            self.emit_error(error)
             return False
         finally:
             for stream in self.streams:
                 stream.flush()
+
+    def emit_error(self, error):
+        """Emit an error with its traceback."""
+        lines = traceback_lines(error)
+        self.emit_in_order(
+            {"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": lines}
+        )
 
     def show_result(self, value):
         """Show the value of a cell's last line, and store it in _ and Out."""
@@ -90,7 +94,10 @@ class Session:
 
     def change(self, name, values):
         """Set values that a reader changed in a figure. name: the figure's model_id. values: trait → value, as JSON."""
-        ipywidgets.shown[name].receive(json.loads(values))
+        try:
+            ipywidgets.shown[name].receive(json.loads(values))
+        except Exception as error:  # of the reader's code that observes the figure
+            self.emit_error(error)
 
 
 def compile_cell(source, name):
