@@ -106,10 +106,11 @@ def address(base, edition, name):
 
 
 def offline_files(site, language):
-    """Return the files needed to read an edition offline: the front page, its pages, and the files that they name."""
+    """Return the files needed to use an edition offline: the front page, its pages, and the files that they ask for."""
     folder = site / language
     text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.html"))
     named = set(re.findall(r"[\w.-]+\.(?:js|css|woff2|svg|png)\b", text))
-    files = [path for path in folder.rglob("*") if path.is_file() and (path.suffix == ".html" or path.name in named)]
-    files += [path for path in [site / "index.html"] if path.is_file()]
+    live = folder / "_static" / "live"
+    files = [path for path in folder.rglob("*") if path.suffix == ".html" or path.name in named or live in path.parents]
+    files = [path for path in [site / "index.html", *files] if path.is_file()]
     return sorted(file for path in files if not NOT_PREFETCHED.search(file := path.relative_to(site).as_posix()))

@@ -204,6 +204,8 @@ def test_every_address_is_answered_offline(browser, tmp_path):
         path = site / f"{name}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"<!DOCTYPE html><title>{name}</title>", encoding="utf-8")
+    (site / "en/_static/live").mkdir(parents=True)
+    (site / "en/_static/live/cells.json").write_text("[]")  # a script asks for it, no page names it
     root_files.write(site, "")
     root_files.write_worker(site)
     with (
@@ -215,7 +217,13 @@ def test_every_address_is_answered_offline(browser, tmp_path):
         page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
         page.wait_for_function("navigator.serviceWorker.controller !== null")
         page.evaluate("navigator.serviceWorker.controller.postMessage('en')")
-        wait_until(lambda: {"book/index.html", "book/en/index.html"} <= set(page.evaluate(CACHED)), 20)
+        wait_until(
+            lambda: (
+                {"book/index.html", "book/en/index.html", "book/en/_static/live/cells.json"}
+                <= set(page.evaluate(CACHED))
+            ),
+            20,
+        )
         server.shutdown()
         server.server_close()
         for start in ("", "index.html", "?from=bookmark", "en/", "en"):

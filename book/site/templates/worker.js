@@ -76,7 +76,7 @@ async function respondOffline(request) {
   const cache = await caches.open(CACHE),
     { scope } = self.registration,
     path = new URL(request.url).pathname.slice(new URL(scope).pathname.length);
-  const index = await cache.match(new URL(path.replace(/([^/])$/, "$1/") + "index.html", scope));
+  const index = await cache.match(new URL(`${path.replace(/([^/])$/, "$1/")}index.html`, scope));
   if (index) return /(^|\/)$/.test(path) ? index : Response.redirect(new URL(`${path}/`, scope));
 
   const languages = Object.keys(WORDS), // the original first
