@@ -33,12 +33,17 @@
   if (!rows.length) return;
   const actions = { ".hand-in button": "handIn", ".run-page": "runPage" };
   for (const [buttons, action] of Object.entries(actions))
-    for (const button of document.querySelectorAll(buttons))
+    for (const button of document.querySelectorAll(buttons)) {
+      const { textContent } = button;
       button.addEventListener("click", () =>
         load()
-          .then((page) => page[action](button))
+          .then((page) => {
+            button.textContent = textContent;
+            return page[action](button);
+          })
           .catch(() => (button.textContent = words.unloaded)),
       );
+    }
 
   // A classic script, which also loads on pages opened as files: there it says why nothing runs.
   let loading = null;

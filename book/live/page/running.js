@@ -254,9 +254,7 @@ class Page {
     menu.firstChild.focus();
   }
 
-  editors() {
-    return loadEditor(this.liveFile("editor.js"));
-  }
+  editors = () => loadEditor(this.liveFile("editor.js"));
 
   recolour() {
     for (const cell of this.cells.filter((cell) => cell.editor)) {
