@@ -43,8 +43,10 @@ def test_the_button_below_the_title_runs_the_page(browser, fake_live_address):
         broken = "window.unrolledRunning = () => ({ prepared: Promise.reject(new Error('cells')) })"
         page.route("**/running.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
         run.click()
+        again = page.locator(".begin").get_by_role("button", name=book.words["unloaded"])
+        again.wait_for()
         page.unroute("**/running.js*")
-        page.locator(".begin").get_by_role("button", name=book.words["unloaded"]).click()
+        again.click()
         book.says("loads Python: 18 MB")
         assert not page.evaluate("window.asked")
         book.bar("Load and run").click()
