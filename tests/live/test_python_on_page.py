@@ -97,7 +97,7 @@ def test_a_cell_can_be_changed_can_fail_and_can_be_stopped(browser, live_address
     """Check that Python goes on after an error and restarts after a stop, and that figures and Python share values."""
     errors = []
     with browser.new_page() as page:
-        page.on("pageerror", errors.append)
+        page.on("pageerror", lambda error: errors.append(error))
         reader = open_reader(page, live_address, "en", "lstm")
         reader.load()
         reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
@@ -162,6 +162,7 @@ def test_python_is_cached_for_reading_offline(browser, live_site):
         page.reload()
         page.locator(".run-row button").first.click()
         page.wait_for_selector("[data-run=done]")
+        reader.code(0).wait_for()
 
 
 @pytest.mark.heavy
