@@ -100,6 +100,10 @@ def test_a_figure_whose_python_is_gone_says_so(browser, fake_live_address):
         book.says("Python is ready")
         sliders = [book.outputs(1).locator("figure").nth(k).locator("input[type=range]").first for k in range(3)]
         page.wait_for_function("document.querySelectorAll('.run-output figure svg.drawing').length >= 3")
+        files = page.locator("head [src*='figures/'], head [href*='figures.css']")
+        assert files.evaluate_all("all => all.map(one => (one.src ?? one.href).split('/').pop()).sort()") == [
+            "common.js", "figures.css", "unrolling.js",
+        ]  # fmt: skip
         book.calls()
         sliders[0].press("ArrowRight")
         (call,) = book.calls()

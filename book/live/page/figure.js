@@ -31,7 +31,8 @@ export const showFigure = async (place, { name, state, id }, page) => {
   figures.push(figure);
   const folder = new URL("../figures/", page.script);
   if (!window.unrolledFigures) {
-    document.head.append(element("link", { rel: "stylesheet", href: new URL("figures.css", page.script) }));
+    const style = element("link", { rel: "stylesheet", href: new URL("figures.css", page.script) });
+    if (!scripts.size) document.head.append(style);
     await loadScript(new URL("common.js", folder));
   }
   if (!unrolledFigures.kinds[name]) await loadScript(new URL(`${name}.js`, folder));
