@@ -23,8 +23,9 @@ PLACE = "<!-- live -->"  # in the head of every page
 # Why a cell does not run on a page, or takes long; each is a tag of cells and a key of the words.
 REASONS = "slow", "needs-torch", "needs-notebook"
 INITIAL_WORDS = "run", "slow", "elsewhere", "unloaded"  # what run.js shows before anything runs
-# Keys of the words on the page of an assignment: a note under its title, and the button for the notebook.
-PRACTICE = "practice", "hand_in"
+# Keys of the words that are part of the pages: on an assignment's page a note under its title and the button for the
+# notebook, under a chapter's title the button that runs it, and on the front page how to run cells.
+ON_PAGES = "practice", "hand_in", "run_page", "runs_here"
 
 
 def add_scripts(site, built):
@@ -40,6 +41,9 @@ def add_scripts(site, built):
             text = fill(
                 page.read_text(encoding="utf-8"), PLACE, write_cells(folder, page.stem, cells, version) if cells else ""
             )
+            runs = any(cell["why"] in (None, "slow") for cell in cells)
+            text = fill(text, "<!-- run page -->", run_button(words(edition.language)) if runs else "")
+            text = fill(text, "<!-- runs here -->", runs_here(words(edition.language)) if live else "")
             if assignment:
                 text = fill_practice(text, f"assignments/{source.name}" if cells else None, words(edition.language))
             page.write_text(text, encoding="utf-8")
@@ -48,6 +52,17 @@ def add_scripts(site, built):
 def fill(page, place, text):
     """Return the page with `text` after the comment `place`, in place of the text of an earlier call."""
     return re.sub(f"{place}.*", lambda _: place + text, page)
+
+
+def run_button(words):
+    """Return the button that runs all cells of a page."""
+    return f'<button type="button" class="run-page">{html.escape(words["run_page"])}</button>'
+
+
+def runs_here(words):
+    """Return the paragraph of the front page that says that cells run on their pages, and leads to the first ones."""
+    link = re.sub(r"\[(.*?)\]\((.*?)\)", r'<a href="\2">\1</a>', html.escape(words["runs_here"]))
+    return f"<p>{link}</p>"
 
 
 def fill_practice(page, notebook, words):

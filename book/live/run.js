@@ -31,12 +31,19 @@
     rows.push({ id, cell, input, row, button, kind });
   }
   if (!rows.length) return;
-  for (const button of document.querySelectorAll(".hand-in button"))
-    button.addEventListener("click", () =>
-      load()
-        .then((page) => page.handIn(button))
-        .catch(() => (button.textContent = words.unloaded)),
-    );
+  const actions = { ".hand-in button": "handIn", ".run-page": "runPage" };
+  for (const [buttons, action] of Object.entries(actions))
+    for (const button of document.querySelectorAll(buttons)) {
+      const { textContent } = button;
+      button.addEventListener("click", () =>
+        load()
+          .then((page) => {
+            button.textContent = textContent;
+            return page[action](button);
+          })
+          .catch(() => (button.textContent = words.unloaded)),
+      );
+    }
 
   // A classic script, which also loads on pages opened as files: there it says why nothing runs.
   let loading = null;

@@ -15,6 +15,8 @@ NOT_PREFETCHED = re.compile(
     r"/writers/|/writers_small/|/readers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$"
 )  # cached only when a reader asks for it
 
+UNSAVED = "This page is not saved for reading offline, and the site cannot be reached."
+
 
 def write(site, base):
     """Write all files but the service worker. base: the site's address, or an empty string."""
@@ -46,9 +48,22 @@ def write_worker(site):
         digest.update((site / file).read_bytes())
     manifest = site / "live" / "manifest.json"
     live = json.loads(manifest.read_text(encoding="utf-8"))["version"] if manifest.is_file() else ""
-    for name, value in {"VERSION": digest.hexdigest()[:12], "EDITIONS": files, "LIVE": live}.items():
-        worker = worker.replace(f'"{name}"', json.dumps(value))
+    values = {"VERSION": digest.hexdigest()[:12], "EDITIONS": files, "WORDS": offline_words(), "LIVE": live}
+    for name, value in values.items():
+        worker = worker.replace(f'"{name}"', json.dumps(value, ensure_ascii=False))
     (site / "worker.js").write_text(worker, encoding="utf-8")
+
+
+def offline_words():
+    """Return language → words of the page that the service worker shows without a network, the original first."""
+    return {
+        edition.language: {
+            "tag": edition.html,
+            "unsaved": translate(edition, UNSAVED),
+            "first": translate(edition, "To the book’s first page"),
+        }
+        for edition in sorted(editions(), key=lambda edition: edition.language != ORIGINAL)
+    }
 
 
 def translate(edition, words):
@@ -91,9 +106,11 @@ def address(base, edition, name):
 
 
 def offline_files(site, language):
-    """Return the files needed to read an edition offline: its pages, and the files that they name."""
+    """Return the files needed to use an edition offline: the front page, its pages, and the files that they ask for."""
     folder = site / language
     text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.html"))
     named = set(re.findall(r"[\w.-]+\.(?:js|css|woff2|svg|png)\b", text))
-    files = [path for path in folder.rglob("*") if path.is_file() and (path.suffix == ".html" or path.name in named)]
+    live = folder / "_static" / "live"
+    files = [path for path in folder.rglob("*") if path.suffix == ".html" or path.name in named or live in path.parents]
+    files = [path for path in [site / "index.html", *files] if path.is_file()]
     return sorted(file for path in files if not NOT_PREFETCHED.search(file := path.relative_to(site).as_posix()))

@@ -4,6 +4,7 @@ Cells run on a stand-in for Python (tests/live/fake); test_checker.py and test_p
 """
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -104,22 +105,28 @@ def test_note_and_buttons_of_an_assignment_are_translated(practice_address, brow
 def test_pages_of_a_site_without_live_parts_have_no_scripts(site, tmp_path):
     """Check that add_scripts changes nothing without live/, and removes what it has added if live/ is deleted."""
     folder = copy_pages(site, tmp_path)
-    shutil.copy(site / "en/first_network.html", folder / "en")
-    assignment, chapter = (folder / f"en/{name}.html" for name in (PAGE, "first_network"))
-    built = page_scripts.fill(chapter.read_text(encoding="utf-8"), page_scripts.PLACE, "")
+    names = PAGE, "first_network", "index"
+    paths = assignment, chapter, front_page = [folder / f"en/{name}.html" for name in names]
+    for path in paths:
+        shutil.copy(site / "en" / path.name, path)
     page_scripts.add_scripts(folder, editions.editions())
-    before = assignment.read_text(encoding="utf-8")
-    assert chapter.read_text(encoding="utf-8") == built
+    built = [path.read_text(encoding="utf-8") for path in paths]
+    before = built[0]
+    assert not [text for text in ("Run this page", "run.js") if text in built[1]] and "#ten-lines" not in built[2]
+    assert "How to run the notebook" in built[1]
     assert 'href="assignments/rnn.ipynb" download' in before
     assert not [text for text in ("<button type", "run.js") if text in before]
     shutil.copytree(FAKE, folder / "live")
     page_scripts.add_scripts(folder, editions.editions())
     assert assignment.read_text(encoding="utf-8").count("data-notebook") == 2
     runs = chapter.read_text(encoding="utf-8")
-    assert runs.count("_static/live/run.js") == 1 and len(runs) < len(built) + 150
+    assert runs.count("_static/live/run.js") == 1 and len(runs) < len(built[1]) + 250
+    assert runs.count("Run this page") == 1 and "Run this page" not in assignment.read_text(encoding="utf-8")
+    link = re.search(r'<a href="(\w+)\.html#([\w-]+)">Begin', front_page.read_text(encoding="utf-8"))
+    assert link[1] == "first_network" and f'id="{link[2]}"' in runs
     shutil.rmtree(folder / "live")
     page_scripts.add_scripts(folder, editions.editions())
-    assert (chapter.read_text(encoding="utf-8"), assignment.read_text(encoding="utf-8")) == (built, before)
+    assert [path.read_text(encoding="utf-8") for path in paths] == built
 
 
 def test_every_edition_has_its_assignments_as_pages(site):

@@ -95,7 +95,9 @@ def test_every_cell_has_its_stored_output(browser, live_address, language, name)
 @pytest.mark.heavy
 def test_a_cell_can_be_changed_can_fail_and_can_be_stopped(browser, live_address):
     """Check that Python goes on after an error and restarts after a stop, and that figures and Python share values."""
+    errors = []
     with browser.new_page() as page:
+        page.on("pageerror", lambda error: errors.append(error))
         reader = open_reader(page, live_address, "en", "lstm")
         reader.load()
         reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
@@ -137,6 +139,17 @@ def test_a_cell_can_be_changed_can_fail_and_can_be_stopped(browser, live_address
         reader.write(1, "gates.shown = 2")
         reader.alone(1)
         page.wait_for_function("slider => slider.value === '2'", arg=slider.element_handle())
+        reader.write(1, "gates.observe(lambda change: 1 / 0, names='shown')")
+        reader.alone(1)
+        slider.press("ArrowLeft")  # an error of the reader's code, with its traceback
+        reader.outputs(1).get_by_text("ZeroDivisionError: division by zero").wait_for()
+        reader.write(1, "while True:\n    pass")
+        reader.run(1)
+        reader.outputs(0).locator("figure").wait_for()
+        reader.button(1, "stop").click()
+        reader.outputs(0).get_by_text(reader.words["disconnected"]).wait_for()
+        slider.press("ArrowLeft")
+        assert errors == []
 
 
 DRAWING = """import matplotlib.pyplot as plt
@@ -205,6 +218,7 @@ def test_python_is_cached_for_reading_offline(browser, live_site):
         page.reload()
         page.locator(".run-row button").first.click()
         page.wait_for_selector("[data-run=done]")
+        reader.code(0).wait_for()
         reader.outputs(0).locator("svg.picture").wait_for()
         assert not reader.outputs(0).locator(".stream").count()  # the fonts are kept, too
 

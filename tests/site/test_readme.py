@@ -8,12 +8,15 @@ from book import editions
 
 ROOT = editions.BOOK.parent
 ORIGINAL = ROOT / "README.md"
-OTHERS = [ROOT / f"README.{e.language}.md" for e in editions.finished() if e.language != editions.ORIGINAL]
+TRANSLATED = [edition.language for edition in editions.finished() if edition.language != editions.ORIGINAL]
+OTHERS = [ROOT / f"README.{language}.md" for language in TRANSLATED]
+# commands that open the chapters of one language
+OWN_LANGUAGE = re.compile(r"(?<=LANGUAGE=)\w\w\b|(?<=lab book\\)\w\w\b")
 
 
 def skeleton(path):
     """Return the parts of a README that do not depend on the language."""
-    text = path.read_text(encoding="utf-8")
+    text = OWN_LANGUAGE.sub("…", path.read_text(encoding="utf-8"))
     blocks = re.findall(r"(?ms)^```.*?^```", text)
     prose = re.sub(r"(?ms)^```.*?^```", "", text)
     return {
@@ -28,6 +31,17 @@ def skeleton(path):
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.name)
 def test_same_commands_links_and_headings(path):
     assert skeleton(path) == skeleton(ORIGINAL)
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_commands_open_the_chapters_of_the_readers_language(language):
+    """Check the README and the front page, because `make lab` alone opens the English chapters."""
+    readme, front_page = (
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / f"README.{language}.md", editions.BOOK / language / "index.md")
+    )
+    assert set(OWN_LANGUAGE.findall(readme)) == {language} and f"`make lab LANGUAGE={language}`" in readme
+    assert re.findall(r"`make lab[^`]*`", front_page) == [f"`make lab LANGUAGE={language}`"]
 
 
 @pytest.mark.parametrize("path", [ORIGINAL, *OTHERS], ids=lambda path: path.name)

@@ -56,10 +56,14 @@ def test_sitemap_names_every_page_in_every_language(site, with_address):
     assert (with_address / "robots.txt").read_text().endswith(f"Sitemap: {BASE}sitemap.xml\n")
 
 
-class HandlerWith404Page(QuietHandler):
-    """Respond to unknown addresses with 404.html, as hosts of such sites do."""
+class ClosingHandler(QuietHandler):
+    """Close each connection, so that none outlives the server."""
 
-    protocol_version = "HTTP/1.0"  # so that no connection outlives the server
+    protocol_version = "HTTP/1.0"
+
+
+class HandlerWith404Page(ClosingHandler):
+    """Respond to unknown addresses with 404.html, as hosts of such sites do."""
 
     def send_error(self, code, message=None, explain=None):
         page = (Path(self.directory) / "404.html").read_bytes()
@@ -191,3 +195,54 @@ def test_a_new_version_replaces_the_cached_pages(browser, tmp_path):
             os.utime(path, (later, later))
         page.evaluate("navigator.serviceWorker.ready.then(registration => registration.update())")
         wait_until(lambda: page.evaluate(TITLES) == "old a,new b,", 20)
+
+
+def test_every_address_is_answered_offline(browser, tmp_path):
+    """Check the front page, folders, other editions and unknown pages, for a site that is not at a host's root."""
+    site = tmp_path / "book"
+    for name in ("en/a", "en/index", "ja/index"):
+        path = site / f"{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"<!DOCTYPE html><title>{name}</title>", encoding="utf-8")
+    (site / "en/_static/live").mkdir(parents=True)
+    (site / "en/_static/live/cells.json").write_text("[]")  # a script asks for it, no page names it
+    root_files.write(site, "")
+    root_files.write_worker(site)
+    with (
+        serve(tmp_path, ClosingHandler) as (address, server),
+        browser.new_context(locale="en") as context,
+        context.new_page() as page,
+    ):
+        page.goto(f"{address}/book/en/a.html")
+        page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
+        page.wait_for_function("navigator.serviceWorker.controller !== null")
+        page.evaluate("navigator.serviceWorker.controller.postMessage('en')")
+        wait_until(
+            lambda: (
+                {"book/index.html", "book/en/index.html", "book/en/_static/live/cells.json"}
+                <= set(page.evaluate(CACHED))
+            ),
+            20,
+        )
+        server.shutdown()
+        server.server_close()
+        for start in ("", "index.html", "?from=bookmark", "en/", "en"):
+            page.goto(f"{address}/book/{start}")
+            page.wait_for_url("**/book/en/*")
+            assert page.title() == "en/index"
+        unsaved = {language: words["unsaved"] for language, words in root_files.offline_words().items()}
+        assert len({*unsaved.values()}) == len(ALL)
+        for missing, sentences in {
+            "ja/index.html": [unsaved["ja"], unsaved["en"]],
+            "ko": [unsaved["ko"], unsaved["en"]],
+            "ko/": [unsaved["ko"], unsaved["en"]],
+            "en/lost.html": [unsaved["en"]],
+        }.items():
+            page.goto(f"{address}/book/{missing}")
+            lines = page.locator("main p").all_inner_texts()
+            assert lines == [*sentences, "To the book’s first page"], missing
+        page.locator("main a").click()
+        page.wait_for_url("**/book/en/index.html")
+        context.add_init_script("Object.defineProperty(navigator, 'languages', { value: ['ja'] })")
+        page.goto(f"{address}/book/")  # leads to an edition that is not saved
+        page.get_by_text(unsaved["ja"]).wait_for()

@@ -1,6 +1,7 @@
 /* A code cell of the page: its code, which the reader may change, and its output, the book's or the reader's. */
 
 import { coloured, element } from "./code.js";
+import { disconnectFigures } from "./figure.js";
 import { Outputs } from "./outputs.js";
 
 export class Cell {
@@ -18,6 +19,7 @@ export class Cell {
   forget() {
     this.ranText = null;
     this.ranAt = this.changedAt = 0;
+    disconnectFigures(this.cell, this.page.words);
     if (this.state !== "new") this.mark("new");
   }
 
@@ -48,8 +50,9 @@ export class Cell {
     this.more.setAttribute("aria-haspopup", "menu");
     this.more.setAttribute("aria-label", words.more_label);
     this.cell.addEventListener("keydown", (event) => this.key(event));
-    this.code.addEventListener("click", () => {
-      if (this.page.started && getSelection().isCollapsed && !this.editor) this.edit();
+    this.code.addEventListener("click", ({ target }) => {
+      const other = target.closest("button, a") || !getSelection().isCollapsed; // copies, leads away, or selects
+      if (this.page.started && !other && !this.editor) this.edit();
     });
   }
 
@@ -68,7 +71,8 @@ export class Cell {
 
   async edit() {
     if (!this.editor) {
-      const createEditor = await this.page.editors();
+      const createEditor = await this.page.editors().catch(() => this.page.say("no_editor"));
+      if (!createEditor || this.editor) return this.editor?.focus();
       const parent = element("div", { className: "run-editor highlight" });
       this.code.after(parent);
       this.code.hidden = true;
@@ -83,6 +87,7 @@ export class Cell {
         onLeave: () => this.button.focus(),
       });
       this.editor.parent = parent;
+      this.write(this.editor.text()); // it indents by spaces only
       this.editButton.textContent = this.page.words.leave;
     }
     this.editor.focus();

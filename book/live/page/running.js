@@ -4,6 +4,7 @@
 import { Bar } from "./bar.js";
 import { Cell } from "./cell.js";
 import { element } from "./code.js";
+import { loadEditor } from "./editors.js";
 import { changeFigure, showFigure } from "./figure.js";
 import { inline } from "./markdown.js";
 import { saveNotebook } from "./notebook.js";
@@ -206,6 +207,7 @@ class Page {
   enableEditing() {
     if (this.started) return;
     this.started = true;
+    this.editors().catch(() => {}); // so that it is there without a network; Edit tries again
     for (const cell of this.cells) cell.start();
     this.cells[0]?.cell.previousElementSibling.before(
       element("p", { className: "run-honest" }, ...inline(this.notice)),
@@ -252,10 +254,7 @@ class Page {
     menu.firstChild.focus();
   }
 
-  async editors() {
-    const { createEditor } = await import(this.liveFile("editor.js"));
-    return createEditor;
-  }
+  editors = () => loadEditor(this.liveFile("editor.js"));
 
   recolour() {
     for (const cell of this.cells.filter((cell) => cell.editor)) {
@@ -292,6 +291,12 @@ class Page {
 
   run(cell) {
     this.enqueue([...this.needed(cell), cell]);
+  }
+
+  /* Run all cells. button: the one below the title, which gets the focus back. */
+  runPage(button) {
+    this.pressed = { button };
+    this.actions.run_all();
   }
 
   /* Run a cell and go to the next one. */

@@ -9,31 +9,17 @@ from docutils import nodes
 from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from book.editions import BOOK, ORIGINAL
 from book.site.extension.assignments import is_assignment
 from book.site.extension.interface_words import edition_of
+from book.site.extension.reading_time import reading_time
 
-# Read in a minute: words of text, or Chinese, Japanese and Korean characters; lines of code.
-WORDS, CJK_CHARACTERS, LINES = 200, 400, 15
-CJK = re.compile("[ぁ-ヿ㐀-鿿가-힣]")
-
-
-def reading_minutes(document):
-    """Return how many minutes the page takes to read, rounded to five."""
-    text, lines = [], 0
-    for node in document.findall(nodes.Text):
-        parent = node.parent
-        if isinstance(parent, nodes.literal_block):
-            lines += len(node.splitlines())
-        elif not isinstance(parent, nodes.raw | nodes.comment):
-            text.append(node)
-    text = " ".join(text)
-    characters = len(CJK.findall(text))
-    minutes = len(CJK.sub(" ", text).split()) / WORDS + characters / CJK_CHARACTERS + lines / LINES
-    return max(5, 5 * round(minutes / 5))
+# Where page_scripts.py inserts the button that runs the page.
+RUN_PAGE = "<!-- run page -->"
 
 
 class InsertReadingTime(SphinxPostTransform):
-    """Insert reading time and ways to run the notebook under a chapter's title."""
+    """Insert reading time, number of exercises and ways to run the notebook under a chapter's title."""
 
     default_priority = 300
     formats = ("html",)
@@ -42,13 +28,23 @@ class InsertReadingTime(SphinxPostTransform):
         path = Path(self.env.doc2path(self.env.docname))
         title = next(self.document.findall(nodes.title), None)
         if path.suffix == ".ipynb" and title is not None and not is_assignment(self.env):
-            time = escape(_("About %(minutes)s minutes") % {"minutes": reading_minutes(self.document)})
-            head = f'<div class="begin"><span>{time}</span>{ways_to_run(self.app, path)}</div>'
+            english = BOOK / ORIGINAL / path.name
+            minutes, exercises = reading_time(english if english.is_file() else path)
+            facts = [_("About %(minutes)s minutes to read") % {"minutes": minutes}]
+            if exercises:
+                facts.append(_("%(number)s exercises") % {"number": exercises})
+            head = "".join(f"<span>{escape(fact)}</span>" for fact in facts)
+            if any("cell_input" in node.get("classes", ()) for node in self.document.findall(nodes.container)):
+                head += f"{RUN_PAGE}\n{ways_to_run(self.app, path)}"
+            head = f'<div class="begin">{head}</div>'
             title.parent.insert(title.parent.index(title) + 1, nodes.raw("", head, format="html"))
 
 
 def ways_to_run(app, path):
-    """Return HTML about running a notebook: on this computer and, if there is a repository, in Colab or Binder."""
+    """Return a button and its menu with ways to run a notebook.
+
+    They are JupyterLab on this computer and, if there is a repository, Colab and Binder.
+    """
     language = edition_of(app).language
     command = "make lab" if language == "en" else f"make lab LANGUAGE={language}"
     locally = escape(_("In JupyterLab, from the book’s repository: %(command)s, then %(notebook)s."))
@@ -73,7 +69,8 @@ def ways_to_run(app, path):
         for k, (href, text) in enumerate(links)
     )
     return (
-        f"<details><summary>{escape(_('Run this page'))}</summary><p>{locally}</p><p>{links}</p>{colab_note}</details>"
+        f'<button type="button" popovertarget="ways">{escape(_("How to run the notebook"))}</button>'
+        f'<div id="ways" popover><p>{locally}</p><p>{links}</p>{colab_note}</div>'
     )
 
 

@@ -3,6 +3,8 @@
 const _VERSION = "VERSION",
   EDITIONS = "EDITIONS",
   CACHE = "unrolled";
+// Language → words of the page that is shown offline for a page that is not in the cache.
+const WORDS = "WORDS";
 // The files that run cells are large and in a folder named by their hash, so they never change.
 const LIVE = "LIVE",
   IMMUTABLE = /\/live\/[0-9a-f]{12}\//;
@@ -45,7 +47,9 @@ async function store(files) {
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.method === "GET" && new URL(request.url).origin === location.origin) event.respondWith(respond(event));
+  if (request.method !== "GET" || new URL(request.url).origin !== location.origin) return;
+  const response = respond(event);
+  event.respondWith(request.mode === "navigate" ? response.catch(() => respondOffline(request)) : response);
 });
 
 // Respond from the network and cache the response; without a network, or after 3 seconds, respond from the cache.
@@ -65,4 +69,28 @@ async function respond(event) {
   if (!cached) return fresh;
   const late = new Promise((done) => setTimeout(done, 3000, cached));
   return Promise.race([fresh.catch(() => cached), late]);
+}
+
+// Respond to a reader who asks offline for a page that is not in the cache, or for a folder instead of its index.html.
+async function respondOffline(request) {
+  const cache = await caches.open(CACHE),
+    { scope } = self.registration,
+    path = new URL(request.url).pathname.slice(new URL(scope).pathname.length);
+  const index = await cache.match(new URL(`${path.replace(/([^/])$/, "$1/")}index.html`, scope));
+  if (index) return /(^|\/)$/.test(path) ? index : Response.redirect(new URL(`${path}/`, scope));
+
+  const languages = Object.keys(WORDS), // the original first
+    language = languages.find((name) => path.split("/")[0] === name) ?? languages[0];
+  const lines = [...new Set([language, languages[0]])].map(
+    (name) => `<p lang="${WORDS[name].tag}">${WORDS[name].unsaved}</p>`,
+  );
+  for (const [name, { tag, first }] of Object.entries(WORDS)) {
+    const address = new URL(`${name}/index.html`, scope);
+    if (await cache.match(address)) lines.push(`<p><a lang="${tag}" href="${address}">${first}</a></p>`);
+  }
+  const page = `<!doctype html><html lang="${WORDS[language].tag}"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Unrolled</title>
+<style>body { font: 1.125rem/1.6 system-ui, sans-serif; max-width: 36rem; margin: 12vh auto; padding: 0 1.25rem }</style>
+<main>${lines.join("\n")}</main></html>`;
+  return new Response(page, { status: 503, headers: { "Content-Type": "text/html; charset=utf-8" } });
 }
