@@ -160,7 +160,9 @@ def test_a_wide_drawing_fits_on_a_phone_and_is_enlarged_on_demand(browser, addre
 
 def test_the_letters_of_the_lstm_are_legible_on_a_phone(browser, address):
     with opened(browser, f"{address}/en/lstm.html", viewport={"width": 360, "height": 800}) as page:
-        heights = page.locator("svg.picture").first.evaluate("""picture => [...picture.querySelectorAll("text, tspan")].map(
+        heights = page.locator(
+            "svg.picture"
+        ).first.evaluate("""picture => [...picture.querySelectorAll("text, tspan")].map(
             text => parseFloat(getComputedStyle(text).fontSize) * picture.getBoundingClientRect().width / picture.viewBox.baseVal.width)""")  # noqa: E501
         assert len(heights) > 15 and min(heights) > 9
 
