@@ -50,8 +50,8 @@ LOST_BUTTONS = """() => {
             || (icon && icon.getBoundingClientRect().width < 16);
     }).map(button => button.outerHTML);
 }"""  # noqa: E501
-# Returns the pictures of which a part is not seen, and those that become less than two thirds as large and lack a button
-# that enlarges them.
+# Returns the pictures of which a part is not seen, and those that are much smaller than drawn and lack the button that
+# enlarges them.
 SMALL_PICTURES = """() => [...document.querySelectorAll("article svg.picture")].filter(picture => {
     const { left, right, width } = picture.getBoundingClientRect(), frame = picture.closest(".picture-frame");
     return width && (left < 0 || right > innerWidth || (frame && frame.scrollWidth > frame.clientWidth + 1)
