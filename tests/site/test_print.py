@@ -19,10 +19,10 @@ SAMPLE = "en/rnn"  # for `make test`
 A4, LETTER = 673, 695  # widths of the text in CSS pixels, between margins of 16 mm
 # What the editor, outputs and messages of a running cell look like; their styles are loaded with the first run.
 RUN = """<div class="cell" data-run="failed"><div class="cell_input run-changed">
-<div class="run-editor highlight"><div class="cm-editor"><div class="cm-scroller"><div class="cm-content"><div class="cm-line">
-LINE</div></div></div></div></div></div><div class="cell_output run-output">
-<div class="output stream highlight"><div class="highlight"><pre>LINE <b class="ansi-red">a</b> <b class="ansi-green">b</b>
-<b class="ansi-yellow">c</b> <b class="ansi-magenta">d</b></pre></div></div>
+<div class="run-editor highlight"><div class="cm-editor"><div class="cm-scroller"><div class="cm-content">
+<div class="cm-line">LINE</div></div></div></div></div></div><div class="cell_output run-output">
+<div class="output stream highlight"><div class="highlight"><pre>LINE <b class="ansi-red">a</b>
+<b class="ansi-green">b</b> <b class="ansi-yellow">c</b> <b class="ansi-magenta">d</b></pre></div></div>
 <div class="output error"><pre>LINE</pre></div></div></div>""".replace("LINE", "<span class='c1'>LINE</span>" * 60)
 # Returns the colours of all elements, as the browser computes them.
 COLOURS = """() => [...document.querySelectorAll("*")].map(element => {
