@@ -41,8 +41,8 @@ CUT = """() => [...document.querySelectorAll("article *")].filter(element => {
 }).map(element => element.outerHTML.slice(0, 120))"""  # noqa: E501
 # Returns the controls that are seen, and the folded texts that are not.
 CONTROLS = """() => [...document.querySelectorAll(
-    "nav, header, form, .begin, .run-row, .run-bar, .enlarge, .copybtn, .hide > summary > *, button:not([aria-pressed=true])," +
-    "[type=range]")]
+    "nav, header, form, .begin, .run-row, .run-bar, .enlarge, .copybtn, button:not([aria-pressed=true]), [type=range],"
+    + ".hide > summary > *")]
     .filter(element => element.checkVisibility()).map(element => element.outerHTML.slice(0, 120))"""
 FOLDED = """() => [...document.querySelectorAll("article details:not(.begin *) > :not(summary)")]
     .filter(element => !element.checkVisibility() || !element.getBoundingClientRect().height)
