@@ -212,7 +212,7 @@ def test_python_is_cached_for_reading_offline(browser, live_site):
             "caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key =>"
             " key.url.split('/').pop()))"
         )
-        assert {*manifest["files"]} - {"editor.js"} <= {*cached}
+        assert {*manifest["files"]} <= {*cached}
         server.shutdown()
         server.server_close()
         page.reload()

@@ -39,6 +39,24 @@ CONTROLS_OUTSIDE = """place => [...place.querySelectorAll(".control, button, sel
         const edge = place.getBoundingClientRect(), { left, right } = control.getBoundingClientRect();
         return left < edge.left - 1 || left >= right || right > edge.right + 1;
     }).map(control => control.outerHTML)"""
+# Returns the buttons of the bar that are too small, without an icon, outside the window, or on one another.
+LOST_BUTTONS = """() => {
+    const buttons = [...document.querySelectorAll(".bar :is(a, button, summary)")].filter(button =>
+        !button.closest(".languages ul") && getComputedStyle(button).display !== "none");
+    if (!buttons.some(button => button.matches(".languages summary"))) return ["no languages"];
+    return buttons.filter((button, number) => {
+        const { left, right, width, height } = button.getBoundingClientRect(), icon = button.querySelector("svg");
+        return width < 24 || height < 24 || right > innerWidth || (number && left < buttons[number - 1].getBoundingClientRect().right - 1)
+            || (icon && icon.getBoundingClientRect().width < 16);
+    }).map(button => button.outerHTML);
+}"""  # noqa: E501
+# Returns the pictures of which a part is not seen, and those that are much smaller than drawn and lack the button that
+# enlarges them.
+SMALL_PICTURES = """() => [...document.querySelectorAll("article svg.picture")].filter(picture => {
+    const { left, right, width } = picture.getBoundingClientRect(), frame = picture.closest(".picture-frame");
+    return width && (left < 0 || right > innerWidth || (frame && frame.scrollWidth > frame.clientWidth + 1)
+        || (width < 0.6 * parseFloat(picture.style.maxWidth) && !frame?.nextElementSibling?.matches(".enlarge")));
+}).map(picture => picture.outerHTML.slice(0, 120))"""  # noqa: E501
 # Whether the page has given a tab stop to each block that scrolls, which it does when it is idle.
 MEASURED = (
     "[...document.querySelectorAll('.text pre')].every(pre => pre.scrollWidth <= pre.clientWidth || pre.tabIndex === 0)"
@@ -55,7 +73,7 @@ def unfold(page):
 
 @parametrize_pages(PAGES, pytest.mark.heavy)
 def test_page_fits_every_screen_and_loads_nothing_from_other_sites(browser, address, name):
-    """Unfold the page, scroll through it, and check its requests, its font, and its width on three screens."""
+    """Unfold the page, scroll through it, and check its requests, its font, its width and its bar on six screens."""
     requests = []
     with browser.new_context(viewport={"width": 360, "height": 800}, color_scheme="light") as context:
         context.route(
@@ -70,10 +88,12 @@ def test_page_fits_every_screen_and_loads_nothing_from_other_sites(browser, addr
                 "document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.map(font => font.status))"
             )
             assert font == ["loaded"]
-            for width in (360, 768, 1280):
+            assert page.evaluate(SMALL_PICTURES) == []
+            for width in (280, 320, 350, 360, 768, 1280):
                 page.set_viewport_size({"width": width, "height": 800})
                 assert page.evaluate("document.documentElement.scrollWidth") == width
                 assert page.evaluate(WIDE) == []
+                assert page.evaluate(LOST_BUTTONS) == []
             assert [url for url in requests if not url.startswith(("data:", "blob:"))] == []
 
 
@@ -121,6 +141,30 @@ def test_page_can_be_used_by_keyboard(browser, address):
         assert page.locator(f"section{last} > h2").evaluate("heading => heading.getBoundingClientRect().top") < 800
     with opened(browser, f"{address}/en/rnn.html", viewport={"width": 1500, "height": 900}) as page:
         assert page.locator("#chapters").is_visible() and page.locator("#sections").is_visible()
+
+
+def test_a_wide_drawing_fits_on_a_phone_and_is_enlarged_on_demand(browser, address):
+    with opened(browser, f"{address}/ja/rnn.html", viewport={"width": 360, "height": 800}, has_touch=True) as page:
+        frame, button = page.locator(".picture-frame").first, page.get_by_role("checkbox", name="図を拡大する").first
+        scrolls = lambda: frame.evaluate("frame => frame.scrollWidth - frame.clientWidth")  # noqa: E731
+        assert scrolls() == 0
+        frame.tap()
+        assert scrolls() > 250 and button.is_checked()
+        page.wait_for_function("document.querySelector('.picture-frame').tabIndex === 0")
+        button.press("Space")
+        assert scrolls() == 0
+        page.set_viewport_size({"width": 1280, "height": 800})
+        frame.tap()
+        assert not page.locator(".enlarge").first.is_visible() and not page.locator(".enlarge").first.is_checked()
+
+
+def test_the_letters_of_the_lstm_are_legible_on_a_phone(browser, address):
+    with opened(browser, f"{address}/en/lstm.html", viewport={"width": 360, "height": 800}) as page:
+        heights = page.locator(
+            "svg.picture"
+        ).first.evaluate("""picture => [...picture.querySelectorAll("text, tspan")].map(
+            text => parseFloat(getComputedStyle(text).fontSize) * picture.getBoundingClientRect().width / picture.viewBox.baseVal.width)""")  # noqa: E501
+        assert len(heights) > 15 and min(heights) > 9
 
 
 STEPS = "'steps' in document.documentElement.dataset"

@@ -114,6 +114,16 @@ def test_pictures_are_part_of_the_page(page):
     assert used and used <= set(ids)
 
 
+def test_wide_pictures_can_be_enlarged(tree):
+    cell = svg_cell("A wide picture")
+    cell.outputs[0].data["image/svg+xml"] = FIGURE.replace('width="72pt"', 'width="720pt"')
+    write_chapter(tree, cell, svg_cell("A narrow picture"))
+    assert build(tree) == (0, "")
+    buttons = soup(tree / "_build/html/en/chapter.html").select(".picture-frame:has(svg.picture) + .enlarge")
+    assert [button["aria-label"] for button in buttons] == ["Enlarge the picture"]
+    assert buttons[0].previous_sibling.svg["aria-label"] == "A wide picture"
+
+
 def test_pictures_follow_the_theme():
     svg = inline(FIGURE, "pic", 'Says "hello"')
     assert not re.search("#ffffff|#1f2328|#d0d7de|metadata|DOCTYPE|xml version", svg, re.I)

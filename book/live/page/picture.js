@@ -52,8 +52,6 @@ export const picture = (source, alt) => {
   root.setAttribute("role", "img");
   root.setAttribute("aria-label", alt);
   if (!root.hasAttribute("fill")) root.setAttribute("fill", "currentColor");
-  const natural = width ?? root.viewBox.baseVal.width;
-  root.style.maxWidth = `${Math.round(natural)}px`;
-  if (natural <= 320) root.style.minWidth = 0;
+  root.style.maxWidth = `${Math.round(width ?? root.viewBox.baseVal.width)}px`;
   return root;
 };

@@ -73,10 +73,14 @@ def translate_scripts(app, exception):
 
 
 def visit_fold(translator, node):
-    """Open a folded cell without myst-nb's English aria-label, so that a screen reader reads the translated summary."""
+    """Open a folded cell without myst-nb's English aria-label, and give its summary the title that is printed.
+
+    A screen reader then reads the translated summary.
+    """
     start = len(translator.body)
     visit_HideCellInput(translator, node)
-    translator.body[start:] = [re.sub(' aria-label="[^"]*"', "", part) for part in translator.body[start:]]
+    html = re.sub(' aria-label="[^"]*"', "", "".join(translator.body[start:]))
+    translator.body[start:] = [html.replace("<summary", f'<summary data-printed="{locale._("Solution")}"', 1)]
 
 
 def setup(app):

@@ -18,7 +18,7 @@ from companion.figures.figure import read
 THEME = Path(__file__).parents[1] / "theme"
 # Scripts that only search results need.
 SEARCH_ONLY = re.compile(r"doctools|sphinx_highlight|translations\.js")
-DARK = 'html[data-theme="dark"]'
+DARK = 'html[data-theme="dark"]'  # only on screens: printed pages are light
 
 # Drawn on 24 × 24 pixels.
 ICONS = {
@@ -120,12 +120,14 @@ class LeanFormatter(HtmlFormatter):
 @cache
 def style():
     """Return the style sheet, which is part of every page: a file of its own would delay the text."""
-    light, dark = (
-        HtmlFormatter(style=f"a11y-high-contrast-{kind}").get_style_defs(f"{parent} .highlight".strip())
-        for kind, parent in (("light", ""), ("dark", DARK))
-    )
-    code = [line for line in f"{light}\n{dark}".splitlines() if ".highlight" in line and "linenos" not in line]
-    return minify((THEME / "unrolled.css").read_text(encoding="utf-8") + "\n".join(code))
+    css = (THEME / "unrolled.css").read_text(encoding="utf-8")
+    return minify(f"{css}{code_style('light')} @media screen {{ {code_style('dark', DARK)} }}")
+
+
+def code_style(kind, parent=""):
+    """Return the colours of code in light or dark mode, inside elements that match the selector `parent`."""
+    rules = HtmlFormatter(style=f"a11y-high-contrast-{kind}").get_style_defs(f"{parent} .highlight".strip())
+    return "\n".join(line for line in rules.splitlines() if ".highlight" in line and "linenos" not in line)
 
 
 def setup(app):

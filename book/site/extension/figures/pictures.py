@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
@@ -24,6 +25,7 @@ COLOURS = {
     "#ffffff": "var(--unrolled-paper)",
     "#d0d7de": "var(--unrolled-grid)",
 }
+MAX_SMALL = 480  # pixels; a wider picture is too small to read when it fits on a phone
 PIXELS = {"": 1, "px": 1, "pt": 4 / 3, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4}
 
 
@@ -51,9 +53,12 @@ class InlinePictures(SphinxPostTransform):
                 except (ET.ParseError, ValueError) as error:
                     logger.warning("%s: %s", path.name, error, location=node, type="unrolled", subtype="svg")
                     continue
-                if not is_output(node):
-                    # a wide drawing scrolls on a phone
+                width = re.search(r'style="max-width:(\d+)px', svg)
+                wide = width and int(width[1]) > MAX_SMALL
+                if wide or not is_output(node):
                     svg = f'<span class="picture-frame">{svg}</span>'
+                if wide:  # on a phone, where the picture then scrolls
+                    svg += f'<input type="checkbox" class="enlarge" aria-label="{_("Enlarge the picture")}">'
                 node.replace_self(nodes.raw("", svg, format="html"))
 
 
@@ -97,9 +102,7 @@ def inline(source, name, alt, width=None):
     root.set("role", "img")
     root.set("aria-label", alt)
     root.attrib.setdefault("fill", "currentColor")  # SVG's own default is black
-    # pictures drawn for a phone are legible there; wider ones keep their size and scroll
-    narrow = "min-width:0;" if not width and natural[0] <= 320 else ""
-    root.set("style", f"max-width:{width or f'{natural[0]:.0f}px'};{narrow}{root.get('style', '')}")
+    root.set("style", f"max-width:{width or f'{natural[0]:.0f}px'};{root.get('style', '')}")
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{SVG}}}")
     return ET.tostring(root, encoding="unicode").strip()

@@ -58,6 +58,12 @@
   });
   for (const box of document.querySelectorAll(".table, .text pre, .math-scroll, .picture-frame")) sizes.observe(box);
 
+  // On a phone, a wide drawing is enlarged by a press on it, too.
+  for (const frame of document.querySelectorAll(".picture-frame:has(+ .enlarge)"))
+    frame.addEventListener("click", () => {
+      if (frame.nextSibling.checkVisibility()) frame.nextSibling.checked = true;
+    });
+
   // When the reader begins to read, the service worker stores the edition for offline use; files need none.
   const { worker, edition } = root.dataset;
   if (worker && navigator.serviceWorker && location.protocol !== "file:")
