@@ -39,18 +39,21 @@
     );
 
   // A classic script, which also loads on pages opened as files: there it says why nothing runs.
-  let loading = null;
+  let loading = null,
+    tries = 0;
   const load = () =>
     (loading ??= new Promise((resolve, reject) => {
       const file = document.createElement("script");
-      file.src = new URL("running.js?v=VERSION", script.src);
-      file.onload = () => resolve(window.unrolledRunning(rows, script.src));
+      file.src = new URL(`running.js?v=VERSION${tries ? `&try=${tries}` : ""}`, script.src);
+      file.onload = resolve;
       file.onerror = reject;
+      setTimeout(reject, 60_000);
       document.head.append(file);
     })
-      .then((page) => page.prepared)
+      .then(() => window.unrolledRunning(rows, script.src).prepared)
       .catch((error) => {
-        loading = null; // the next click tries again
+        loading = null; // the next click tries again, past a copy that a cache has
+        tries++;
         throw error;
       }));
   const key = `code:${location.pathname}`;

@@ -13,11 +13,13 @@ const FORMS = [
 
 export const start = ({ onProgress }) => {
   const log = (window.asked ??= []);
-  let end = null;
+  let end = null,
+    stopped = false;
   const begin = async () => {
     log.push("start");
     for (let k = 1; k <= 4; k++) {
       await new Promise((done) => setTimeout(done, window.slowly ?? 0));
+      if (stopped) throw new Error("stopped");
       onProgress(k * 2e6, 8e6, "numpy");
     }
     if (window.unreachable) throw new Error("numpy.whl");
@@ -44,8 +46,8 @@ export const start = ({ onProgress }) => {
     change: (id, state) => log.push(`change ${id} ${JSON.stringify(state)}`),
     stop() {
       log.push("stop");
+      stopped = true;
       end?.(new Error("stopped"));
-      kernel.ready = begin();
     },
   };
   return kernel;
