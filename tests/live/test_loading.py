@@ -85,6 +85,20 @@ def test_each_failure_is_explained_and_can_be_repeated(browser, weak_site):
         assert len(reader.page.workers) == 1
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", ["packages.zip", "pyodide.mjs", "worker.js", "kernel.js"])
+@pytest.mark.parametrize("failure", ["sign-in page", "short", "altered"])
+def test_a_damaged_copy_in_the_cache_is_replaced(browser, weak_site, name, failure):
+    weak_site.failures = {name: failure}
+    with reader_of(browser, weak_site) as reader:
+        reader.run(1)
+        reader.bar("load").click()
+        reader.bar("again").wait_for()
+        weak_site.failures = {}
+        reader.bar("again").click()
+        reader.outputs(1).wait_for()
+
+
 def test_stop_while_python_loads(browser, weak_site):
     """Check that the worker ends, that nothing is loaded again, and that the next run needs no second question."""
     weak_site.failures = {"packages.zip": "slow"}
@@ -92,7 +106,7 @@ def test_stop_while_python_loads(browser, weak_site):
         page = reader.page
         reader.run(1)
         reader.bar("load").click()
-        reader.says("Loading packages.zip: 0.")
+        reader.says("Loading ")
         reader.bar("stop").click()
         assert not page.locator(".run-bar").count()
         count = len(weak_site.requests)
@@ -119,11 +133,13 @@ def test_a_release_while_the_page_is_open(browser, weak_site):
             reader.begin_alone(1)
             reader.says("Cell 1 of 1 runs")
             weak_site.failures = failures
+            reader.page.context.new_cdp_session(reader.page).send("Network.clearBrowserCache")
             reader.button(1, "stop").click()
             reader.says(WORDS["stopped"])
             reader.button(1, "restore").click()
             if failures:
-                reader.page.wait_for_timeout(500)
+                reader.page.wait_for_timeout(500)  # the restart fails, and nobody waits for it
+                assert reader.page.locator(".run-said").inner_text() != ""
                 reader.run(1)
                 reader.says(WORDS["unloadable"].format(what="manifest.json", why=WORDS["offline"]))
                 weak_site.failures = {}
@@ -187,7 +203,7 @@ def test_a_silent_network_is_reported(browser, weak_site):
         reader.page.clock.install()
         reader.run(0)
         reader.bar("load").click()
-        reader.says("Loading packages.zip: 0.")
+        reader.says("Loading ")
         reader.page.clock.fast_forward(120_001)
         reader.says(WORDS["silent"])
         assert not reader.page.workers

@@ -14,7 +14,7 @@ SIGN_IN = b"<!DOCTYPE html><title>Sign in</title>"
 
 
 class WeakHandler(QuietHandler):
-    """Serve files, or fail for those that `site.failures` names. Copies are fresh for 10 minutes, as on GitHub Pages."""
+    """Serve files, which caches may keep for 10 minutes, as on GitHub Pages. Fail for those in `site.failures`."""
 
     site = None  # the WeakSite
 
@@ -23,7 +23,7 @@ class WeakHandler(QuietHandler):
             self.send_header("Cache-Control", "max-age=600")
         super().end_headers()
 
-    def do_GET(self):
+    def do_GET(self):  # noqa: N802
         name = self.path.split("?")[0].rpartition("/")[2]
         self.site.requests.append(self.path)
         failure = self.site.failures.get(name) or self.site.failures.get("*")
@@ -35,13 +35,16 @@ class WeakHandler(QuietHandler):
         if isinstance(failure, int):
             return self.send_error(failure)
         data = SIGN_IN if failure == "sign-in page" else Path(self.translate_path(self.path)).read_bytes()
+        if failure == "altered":
+            data = bytes(len(data))
         self.protocol_version = "HTTP/1.0"  # the end of the connection is the end of the file
         self.send_response(200)
         self.send_header("Content-Type", "text/html" if failure == "sign-in page" else self.guess_type(name))
         if failure in ("cut", "slow"):
             self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data if failure == "sign-in page" else data[: len(data) // 2])
+        whole = failure in ("sign-in page", "altered")
+        self.wfile.write(data if whole else data[: len(data) // 2])
         self.wfile.flush()
         if failure == "slow":
             self.site.go_on.wait(30)

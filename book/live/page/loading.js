@@ -76,7 +76,7 @@ class Loader {
   constructor(base, onProgress) {
     Object.assign(this, { base, onProgress, manifest: null, kernel: null });
     this.turn = 0; // the number of starts and stops: what belongs to an earlier one is dropped
-    this.tries = 0;
+    this.failures = 0;
     this.damaged = new Set();
   }
 
@@ -87,7 +87,33 @@ class Loader {
 
   /* Ask the site for its version, and the names and sizes of its files. */
   async findFiles(cache = "no-cache") {
-    this.manifest = await fetchJSON(new URL("manifest.json", this.base), cache);
+    const manifest = await fetchJSON(new URL("manifest.json", this.base), cache);
+    if (!manifest.files) throw new Problem("damaged", "manifest.json");
+    this.manifest = manifest;
+  }
+
+  /* Import a script; if the site has changed since it was asked, that of the new version. */
+  async importScript(name) {
+    try {
+      return await this.importOnce(name);
+    } catch (error) {
+      if (await this.checkVersion()) return this.importOnce(name);
+      throw error;
+    }
+  }
+
+  importOnce(name) {
+    const address = this.file(name);
+    if (this.failures) address.search = `?try=${this.failures}`; // browsers remember a failed import
+    return import(address);
+  }
+
+  /* After a failure, ask the site for its version again; return whether it has another one. */
+  async checkVersion() {
+    const { version } = this.manifest;
+    this.failures++;
+    await this.findFiles("reload").catch(() => {}); // then the version stays
+    return this.manifest.version !== version;
   }
 
   /* Start Python; return its kernel when cells can run. If the site has changed since it was asked, start the new version. */
@@ -100,20 +126,16 @@ class Loader {
       } catch (error) {
         if (turn !== this.turn) throw error;
         this.stopKernel();
-        this.tries++;
         if (error.reason === "damaged") this.damaged.add(error.message);
-        const { version } = this.manifest;
-        await this.findFiles("reload").catch(() => {});
-        if (turn === this.turn && first && this.manifest.version !== version) continue;
+        const changed = await this.checkVersion();
+        if (turn === this.turn && first && changed) continue;
         throw await this.explain(error);
       }
     }
   }
 
   async startOnce(turn) {
-    const address = this.file("kernel.js");
-    if (this.tries) address.search = `?try=${this.tries}`; // browsers remember a failed import
-    const { start } = await import(address);
+    const { start } = await this.importOnce("kernel.js");
     if (turn !== this.turn) throw new Error("stopped");
     const { files, size } = this.manifest;
     this.kernel = start({ files, size, reload: [...this.damaged], onProgress: this.onProgress });
@@ -143,6 +165,7 @@ class Loader {
     } catch (problem) {
       return problem;
     }
+    this.damaged = new Set(Object.keys(this.manifest.files)); // one of them may be, though its size is right
     return new Problem("", error.message ?? `${error}`);
   }
 }

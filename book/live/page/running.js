@@ -62,11 +62,6 @@ class Page {
     }
   }
 
-  /* Return the address of a file in the site's folder live/. */
-  liveFile(name) {
-    return this.loading.loader.file(name);
-  }
-
   storeSoon() {
     this.storage.storeSoon();
   }
@@ -197,7 +192,7 @@ class Page {
   }
 
   async editors() {
-    const { createEditor } = await import(this.liveFile("editor.js"));
+    const { createEditor } = await this.loading.loader.importScript("editor.js");
     return createEditor;
   }
 

@@ -39,7 +39,7 @@ export class Storage {
     const stored = this.read(); // read again, because another tab may have written
     for (const cell of changed) {
       cell.unsaved = false;
-      cell.stored = cell.text; // what this tab has stored
+      cell.kept = cell.text; // what this tab has stored
       if (cell.changed) stored[cell.id] = cell.text;
       else delete stored[cell.id];
     }
@@ -57,7 +57,7 @@ export class Storage {
     for (const cell of this.cells) {
       const text = stored[cell.id] ?? cell.source;
       if (text === cell.text) this.notify(cell);
-      else if (cell.unsaved || cell.stored !== undefined) this.askWhich(cell, text);
+      else if (cell.unsaved || cell.kept !== undefined) this.askWhich(cell, text);
       else this.take(cell, text);
     }
   }
@@ -65,7 +65,7 @@ export class Storage {
   take(cell, text) {
     cell.write(text);
     cell.unsaved = false;
-    cell.stored = undefined;
+    cell.kept = undefined;
     cell.editor?.setText(text);
     cell.show();
   }

@@ -30,6 +30,7 @@ export const start = ({ onProgress }) => {
       log.push(`run ${cell}`);
       await new Promise((done) => setTimeout(done, 1));
       for (const line of source.split("\n")) {
+        if (line === "crash") throw new Error("out of memory");
         if (line === "while True:") return new Promise((_resolve, reject) => (end = reject));
         if (line.startsWith("raise ")) {
           const traceback = ["\x1b[0;31mValueError\x1b[0m: no", `\x1b[0;32m----> 1\x1b[0m ${line}`];

@@ -10,5 +10,7 @@ const session = (emit) => ({
 
 export const loadPyodide = async () => ({
   runPython: (code) => (code.startsWith("import site") ? "/site" : session),
-  unpackArchive() {},
+  unpackArchive(buffer) {
+    if (!new Uint8Array(buffer)[0]) throw new Error("no zip archive");
+  },
 });
