@@ -126,15 +126,17 @@ class Loader {
       } catch (error) {
         if (turn !== this.turn) throw error;
         this.stopKernel();
-        if (error.reason === "damaged") this.damaged.add(error.message);
         const changed = await this.checkVersion();
         if (turn === this.turn && first && changed) continue;
-        throw await this.explain(error);
+        const problem = await this.explain(error);
+        if (problem.reason === "damaged") this.damaged.add(problem.message);
+        throw problem;
       }
     }
   }
 
   async startOnce(turn) {
+    for (const name of SCRIPTS) if (this.damaged.has(name)) await this.fetchAgain(name);
     const { start } = await this.importOnce("kernel.js");
     if (turn !== this.turn) throw new Error("stopped");
     const { files, size } = this.manifest;
@@ -155,13 +157,16 @@ class Loader {
     this.kernel = null;
   }
 
-  /* Return an error as a Problem. Browsers do not say why a script failed, so fetch the scripts and look at the answers;
-   * "reload" also replaces a damaged copy in a cache. */
+  /* Fetch a script past all caches, which then keep this copy. Throws a Problem if the site has another size for it. */
+  async fetchAgain(name) {
+    await fetchText(this.file(name), "reload", this.manifest.files[name]);
+  }
+
+  /* Return an error as a Problem. Browsers do not say why a script failed, so fetch the scripts and look at the answers. */
   async explain(error) {
     if (error.reason) return error;
     try {
-      for (const name of SCRIPTS)
-        if (name in this.manifest.files) await fetchText(this.file(name), "reload", this.manifest.files[name]);
+      for (const name of SCRIPTS) if (name in this.manifest.files) await this.fetchAgain(name);
     } catch (problem) {
       return problem;
     }
