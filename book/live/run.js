@@ -10,6 +10,7 @@
   document.head.append(style);
 
   const rows = [];
+  let loaded = false;
   for (const input of document.querySelectorAll(".cell_input")) {
     const cell = input.closest(".cell"),
       id = cell.previousElementSibling?.id;
@@ -19,13 +20,20 @@
     const kind = Object.keys(marked).find((name) => marked[name].includes(id));
     row.className = "run-row";
     button.innerHTML = '<svg viewBox="0 0 12 12" aria-hidden="true"><path d="M2.5 1v10l8-5z"/></svg><span></span>';
-    button.lastChild.textContent = words[kind ?? "run"];
-    button.addEventListener("click", () =>
+    const name = words[kind ?? "run"],
+      label = (text) => (button.querySelector("span").textContent = text);
+    label(name);
+    button.addEventListener("click", () => {
+      if (!loaded) label(`${name} …`);
       load().then(
-        (page) => page.press(id),
-        () => (button.querySelector("span").textContent = words.unloaded),
-      ),
-    );
+        (page) => {
+          if (!loaded) label(name);
+          loaded = true;
+          page.press(id);
+        },
+        () => label(words.unloaded),
+      );
+    });
     row.append(button);
     input.prepend(row);
     rows.push({ id, cell, input, row, button, kind });
@@ -46,18 +54,21 @@
     }
 
   // A classic script, which also loads on pages opened as files: there it says why nothing runs.
-  let loading = null;
+  let loading = null,
+    tries = 0;
   const load = () =>
     (loading ??= new Promise((resolve, reject) => {
       const file = document.createElement("script");
-      file.src = new URL("running.js?v=VERSION", script.src);
-      file.onload = () => resolve(window.unrolledRunning(rows, script.src));
+      file.src = new URL(`running.js?v=VERSION${tries ? `&try=${tries}` : ""}`, script.src);
+      file.onload = resolve;
       file.onerror = reject;
+      setTimeout(reject, 60_000);
       document.head.append(file);
     })
-      .then((page) => page.prepared)
+      .then(() => window.unrolledRunning(rows, script.src).prepared)
       .catch((error) => {
-        loading = null; // the next click tries again
+        loading = null; // the next click tries again, past a copy that a cache has
+        tries++;
         throw error;
       }));
   const key = `code:${location.pathname}`;

@@ -1,35 +1,54 @@
 /* The worker with Python: loads Pyodide and packages from the site, and runs cells one after another.
- * It receives { start: sizes, language }, { run: id, source } and { change: [figure, values] }; it sends { loaded }, { ready },
- * { output }, { done: id, good } and { failed }. kernel.js is the page's side. */
+ * It receives { start: sizes, reload: names, language }, { run: id, source } and { change: [figure, values] }; it sends
+ * { loaded }, { ready }, { output }, { done: id, good } and { failed: what, reason }. kernel.js is the page's side. */
 
 const here = new URL(".", import.meta.url);
 let session = null;
 
-/* Fetch a file, decompressed if the site has it compressed. loaded(name, bytes): called with each piece. */
-const fetchPart = async (name, sizes, loaded) => {
-  const packed = `${name}.gz` in sizes;
-  const response = await fromNetwork(new URL(packed ? `${name}.gz` : name, here));
-  if (!response.ok) throw new Error(`${name}: ${response.status}`);
-  const counting = new TransformStream({
-    transform(chunk, controller) {
-      loaded(name, chunk.byteLength);
-      controller.enqueue(chunk);
-    },
+let failure = null; // the first error in a file: Pyodide reports errors of its own that follow from it
+
+/* Return an error for a file. reason: offline, absent or damaged. */
+const problem = (reason, what) => (failure ??= Object.assign(new Error(what), { reason }));
+
+/* Fetch a file, decompressed if the site has it compressed. reload: names of files that no cache may answer.
+ * loaded(name, bytes): called with each piece. */
+const fetchPart = async (name, sizes, reload, loaded) => {
+  const packed = `${name}.gz` in sizes,
+    file = packed ? `${name}.gz` : name;
+  const options = reload.includes(file) ? { cache: "reload" } : {};
+  const response = await fromNetwork(new URL(file, here), options).catch(() => {
+    throw problem("offline", file);
   });
-  let body = response.body.pipeThrough(counting);
+  if (!response.ok) throw problem("absent", `${file}: ${response.status}`);
+  const type = response.headers.get("Content-Type") ?? "";
+  if (type.startsWith("text/html")) throw problem("damaged", file); // a network's page in place of the file
+  const reader = response.body.getReader();
+  let rest = sizes[file];
+  const pull = async (controller) => {
+    const { done, value } = await reader.read().catch(() => {
+      throw problem("damaged", file);
+    });
+    if (done && rest) throw problem("damaged", file);
+    if (done) return controller.close();
+    rest -= value.byteLength;
+    loaded(name, value.byteLength);
+    controller.enqueue(value);
+  };
+  let body = new ReadableStream({ pull });
   if (packed) body = body.pipeThrough(new DecompressionStream("gzip"));
-  const type = name.endsWith(".wasm") ? "application/wasm" : (response.headers.get("Content-Type") ?? "");
-  return new Response(body, { headers: { "Content-Type": type } });
+  return new Response(body, { headers: { "Content-Type": name.endsWith(".wasm") ? "application/wasm" : type } });
 };
 
 const fromNetwork = self.fetch.bind(self);
 
-const start = async (sizes, language) => {
+const start = async (sizes, reload, language) => {
   let done = 0;
   const loaded = (name, bytes) => self.postMessage({ loaded: [(done += bytes), name] });
   self.fetch = (resource, options) => {
     const name = `${resource.url ?? resource}`.split("/").pop();
-    return name in sizes || `${name}.gz` in sizes ? fetchPart(name, sizes, loaded) : fromNetwork(resource, options);
+    return name in sizes || `${name}.gz` in sizes
+      ? fetchPart(name, sizes, reload, loaded)
+      : fromNetwork(resource, options);
   };
   const archive = async (name) => (await fetch(name)).arrayBuffer();
   const core = import(new URL("pyodide.mjs", here)).then(({ loadPyodide }) =>
@@ -70,10 +89,11 @@ const run = (source) => {
 self.onmessage = async ({ data }) => {
   if ("start" in data) {
     try {
-      await start(data.start, data.language);
+      await start(data.start, data.reload, data.language);
       self.postMessage({ ready: true });
     } catch (error) {
-      self.postMessage({ failed: error.message ?? `${error}` });
+      const { message, reason } = failure ?? error;
+      self.postMessage({ failed: message ?? `${error}`, reason });
     }
   } else if ("run" in data) self.postMessage({ done: data.run, good: run(data.source) });
   else if ("change" in data) {

@@ -1,6 +1,5 @@
 """Fixtures of pages that run their cells on a stand-in for Python."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -33,9 +32,6 @@ def fake_live_site(site, tmp_path_factory):
     thread.mkdir()
     shutil.copy(FAKE / "worker.js", thread)
     shutil.copy(Path(page_scripts.__file__).with_name("kernel.js"), thread)
-    for target, files in ((thread, {}), (thread / "lost", {"lost": 1})):
-        target.mkdir(exist_ok=True)
-        (target / "manifest.json").write_text(json.dumps({"files": files, "size": 2}))
     page_scripts.add_scripts(folder, [edition for edition in editions.editions() if edition.language == "en"])
     return folder
 

@@ -32,9 +32,12 @@ class Reader:
         """Run one cell and no other, to its end."""
         cell = self.cell(which).element_handle()
         cell.evaluate("cell => { delete cell.dataset.run; }")  # the state of an earlier run
+        self.begin_alone(which)
+        self.ended(cell)
+
+    def begin_alone(self, which):
         self.button(which, "more_label").click()
         self.page.get_by_role("menuitem", name=self.words["run_alone"]).click()
-        self.ended(cell)
 
     def ended(self, cell):
         """Wait until a cell (an element handle) has run and its last output is drawn, which is in the next frame."""

@@ -1,20 +1,19 @@
-/* The controller of a page with cells: it asks before it loads Python, runs cells with those above that they need, and
- * stores the reader's code. run.js calls it once. */
+/* The controller of a page with cells: it asks before it loads Python, and runs cells with those above that they need.
+ * run.js calls it once. */
 
 import { Bar } from "./bar.js";
 import { Cell } from "./cell.js";
 import { element } from "./code.js";
-import { loadEditor } from "./editors.js";
 import { changeFigure, showFigure } from "./figure.js";
+import { fetchJSON, Loading, Problem } from "./loading.js";
 import { inline } from "./markdown.js";
 import { saveNotebook } from "./notebook.js";
+import { Storage } from "./storage.js";
 
 // the build inserts their values
 const WORDS = "WORDS",
   STYLE = "STYLE",
   TESTS = "TESTS";
-
-const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
 
 class Page {
   constructor(rows, script) {
@@ -23,14 +22,16 @@ class Page {
     if (document.querySelector(".hand-in")) this.notice = this.notice.replace("`compare`", "`check`");
     this.rows = rows;
     this.cells = [];
-    this.phase = "new"; // asking, starting, running, failed
-    this.key = `code:${location.pathname}`;
+    this.phase = "new"; // asking, starting, running, failed: loading.js sets it
     this.script = script;
-    this.base = new URL(`${document.documentElement.dataset.content_root}../live/`, location.href);
+    this.storage = new Storage(this.words);
+    this.loading = new Loading(
+      this,
+      new URL(`${document.documentElement.dataset.content_root}../live/`, location.href),
+    );
     this.queue = [];
     this.clock = 0; // the number of runs
-    this.turn = 0; // the number of starts and stops of Python: outputs of earlier ones are ignored
-    document.head.append(element("style", { textContent: STYLE }));
+    this.turn = 0; // the number of stops of Python: outputs of earlier runs are ignored
     this.figure = (place, data) => showFigure(place, data, this);
     this.prepared = this.prepare().then(() => this);
   }
@@ -43,63 +44,32 @@ class Page {
         .pop()
         .replace(/\.html$/, "") || "index";
     this.notebook = `_sources/${name}.ipynb`;
-    const data = location.protocol === "file:" ? [] : await this.fetchJSON(new URL(`cells/${name}.json`, this.script));
-    const rows = new Map(this.rows.map((row) => [row.id, row]));
-    this.cells = data.filter(({ id }) => rows.has(id)).map((cell) => new Cell(rows.get(cell.id), cell, this));
-    const stored = this.readStored();
-    for (const cell of this.cells) {
-      if (!(cell.id in stored)) continue;
-      cell.write(stored[cell.id]);
-      cell.show();
-    }
-    addEventListener("pagehide", () => this.store());
+    if (location.protocol !== "file:") await this.readCells(new URL(`cells/${name}.json`, this.script));
+    document.head.append(element("style", { textContent: STYLE }));
+    this.storage.restore(this.cells);
     addEventListener("mode", () => this.recolour());
   }
 
-  /* Return the address of a file in the site's folder live/. */
-  liveFile(name) {
-    return new URL(this.manifest.folder + name, this.base);
-  }
-
-  async fetchJSON(url) {
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`${url.pathname}: ${response.status}`);
-    return response.json();
-  }
-
-  // --- storing the reader's code
-
-  readStored() {
-    try {
-      return JSON.parse(localStorage.getItem(this.key)) ?? {};
-    } catch {
-      return {}; // private browsing, or not the format of this script
+  /* Make the cells. If their data do not fit what the page shows, the page and the site are of different versions. */
+  async readCells(url) {
+    const rows = this.rows.map(({ id, input }) => [id, input.querySelector("pre").textContent.trimEnd()]);
+    for (const cache of ["no-cache", "reload"]) {
+      const data = await fetchJSON(url, cache);
+      this.outdated = `${data.map(({ id, source }) => [id, source.trimEnd()])}` !== `${rows}`;
+      if (this.outdated) continue;
+      this.cells = data.map((cell, k) => new Cell(this.rows[k], cell, this));
+      return;
     }
   }
 
   storeSoon() {
-    clearTimeout(this.storing);
-    this.storing = setTimeout(() => this.store(), 300);
-  }
-
-  store() {
-    clearTimeout(this.storing);
-    const stored = this.readStored(); // read again, because another window may have written
-    for (const cell of this.cells.filter((cell) => cell.unsaved)) {
-      cell.unsaved = false;
-      if (cell.changed) stored[cell.id] = cell.text;
-      else delete stored[cell.id];
-    }
-    try {
-      if (Object.keys(stored).length) localStorage.setItem(this.key, JSON.stringify(stored));
-      else localStorage.removeItem(this.key);
-    } catch {} // then the code lasts as long as the page
+    this.storage.storeSoon();
   }
 
   /* Save the notebook of an assignment with the reader's answers as a file. */
   handIn(button) {
-    this.store();
-    if (location.protocol === "file:") return this.ask("file", {}, "close");
+    this.storage.store();
+    if (this.refused()) return;
     return saveNotebook(new URL(button.dataset.notebook, location.href), this.cells);
   }
 
@@ -112,12 +82,14 @@ class Page {
       this.words[name],
     );
     this.bar ??= new Bar(this.words, this.actions);
-    this.bar.say(text, ...(actions.length ? actions : ["run_all", "anew", "close"]));
+    const usual = ["run_all", ...(this.loading.agreed ? ["anew"] : []), "close"];
+    this.bar.say(text, ...(actions.length ? actions : usual));
   }
 
   actions = {
     load: () => this.agree(),
-    again: () => (this.manifest ? this.begin() : this.askToLoad()),
+    again: () => this.loading.ask(),
+    reload: () => this.reload(),
     not_now: () => this.close(),
     close: () => this.close(),
     stop: () => this.stop(),
@@ -132,27 +104,24 @@ class Page {
     this.bar?.close();
     this.bar = null;
     this.pressed?.button.focus();
-    if (this.phase !== "running") this.phase = "new";
+    if (this.phase === "asking" || this.phase === "failed") this.phase = "new";
   }
 
-  /* Ask whether to load Python, unless the reader has agreed before. */
-  async askToLoad() {
-    this.phase = "asking";
-    if (location.protocol === "file:") return this.ask("file", {}, "close");
-    try {
-      this.manifest = await this.fetchJSON(new URL("manifest.json", this.base));
-    } catch (error) {
-      return this.fail(error);
-    }
-    let loaded = null;
-    try {
-      loaded = localStorage.getItem("live");
-    } catch {}
-    if (loaded === this.manifest.version) this.begin();
-    else this.ask("ask", { size: megabytes(this.manifest.size), honest: this.notice }, "load", "not_now");
+  /* Say why no cell of this page can run, if that is so; return whether it is. */
+  refused() {
+    if (location.protocol === "file:") this.ask("file", {}, "close");
+    else if (this.outdated) this.ask("outdated", {}, "reload", "close");
+    else return false;
+    return true;
   }
 
-  /* Show a question in the bar and move the focus to the answers. */
+  /* Fetch the page past all caches, then show it. */
+  async reload() {
+    await fetch(location.href, { cache: "reload" }).catch(() => {});
+    location.reload();
+  }
+
+  /* Ask a question in the bar and move the focus to the answers. */
   ask(...question) {
     this.say(...question);
     this.bar.focus();
@@ -160,47 +129,16 @@ class Page {
 
   agree() {
     this.pressed?.button.focus();
-    this.begin();
+    this.loading.begin();
   }
 
-  /* Start Python. */
-  async begin() {
-    const turn = ++this.turn;
-    this.phase = "starting";
-    for (const cell of this.queue) cell.mark("waiting");
-    this.say("starting", {}, "stop");
-    try {
-      const { start } = await import(this.liveFile("kernel.js"));
-      this.kernel ??= start({
-        base: this.base.href,
-        onProgress: (...progress) => this.phase === "starting" && this.progress(...progress),
-      });
-      await this.kernel.ready;
-    } catch (error) {
-      if (turn === this.turn) this.fail(error);
-      return;
-    }
-    if (turn !== this.turn) return;
-    try {
-      localStorage.setItem("live", this.manifest.version);
-    } catch {}
+  /* Run the waiting cells on a Python that has started. */
+  start(kernel) {
+    this.kernel = kernel;
     this.phase = "running";
     this.enableEditing();
-    this.pump();
-  }
-
-  progress(done, total, what) {
-    this.say("loading", { what, done: (done / 1e6).toFixed(1), total: megabytes(total) }, "stop");
-    this.bar.progress(done / total);
-  }
-
-  fail(error) {
-    this.turn++;
-    this.kernel = null;
-    this.phase = "failed";
-    this.pumping = false;
-    for (const cell of this.cells) cell.forget();
-    this.ask("unloadable", { what: error.message ?? error }, "again", "close");
+    if (this.queue.length) this.pump();
+    else if (this.bar && !this.loading.quiet) this.say("ready");
   }
 
   /* Make all cells editable, and say on the page that small_torch stands in for torch. */
@@ -254,7 +192,10 @@ class Page {
     menu.firstChild.focus();
   }
 
-  editors = () => loadEditor(this.liveFile("editor.js"));
+  async editors() {
+    const { createEditor } = await this.loading.loader.importScript("editor.js");
+    return createEditor;
+  }
 
   recolour() {
     for (const cell of this.cells.filter((cell) => cell.editor)) {
@@ -270,6 +211,7 @@ class Page {
   press(id) {
     const cell = this.cells.find((cell) => cell.id === id) ?? this.rows.find((row) => row.id === id);
     this.pressed = cell;
+    if (this.refused()) return;
     if (cell.state === "running") this.stop();
     else if (cell.kind === "elsewhere") this.ask(cell.why, { notebook: this.notebook }, "anyway", "close");
     else this.run(cell);
@@ -315,8 +257,9 @@ class Page {
       (cell) => !this.queue.includes(cell) && !(cell.state === "running" && cell.runs === cell.text),
     );
     this.queue.push(...fresh);
-    if (this.phase === "new" || this.phase === "failed") return this.askToLoad();
+    if (this.phase === "new" || this.phase === "failed") return this.loading.ask();
     if (this.phase === "asking") return this.bar?.focus();
+    if (this.phase === "starting") this.loading.show();
     for (const cell of fresh) if (cell.state !== "running") cell.mark("waiting");
     this.pump();
   }
@@ -352,7 +295,7 @@ class Page {
         turn === this.turn && (output.output_type === "figure" ? changeFigure(output) : receiver.add(output));
       ({ status } = await this.kernel.run(text, { cell: cell.id, onOutput }));
     } catch (error) {
-      if (turn === this.turn) this.fail(error);
+      if (turn === this.turn) this.loading.fail(new Problem("crashed", error.message));
       return false;
     }
     if (turn !== this.turn) return false;
@@ -377,22 +320,32 @@ class Page {
     }
   }
 
-  /* Stop what runs. Python cannot be interrupted: its worker is terminated, and the next one has no variables. */
-  stop() {
+  /* Terminate Python or give up its start, and drop the cells that wait. */
+  end() {
     this.turn++;
     this.pumping = false;
     this.queue = [];
+    this.kernel = null;
+    this.loading.stop();
     for (const cell of this.cells) cell.forget();
-    this.kernel?.stop();
-    if (this.phase === "running") this.say("stopped");
-    else this.close();
+    this.phase = "new";
+  }
+
+  /* Stop. Python cannot be interrupted: its worker is terminated, and the next one has no variables. */
+  stop() {
+    const ran = this.phase === "running";
+    this.end();
+    if (!ran) return this.close();
+    this.say("stopped");
+    this.loading.begin(true);
   }
 
   /* Restart Python and show the book's outputs; the reader's code stays. */
   anew() {
-    this.stop();
+    this.end();
     for (const cell of this.cells) cell.withdraw();
     this.say("fresh");
+    this.loading.begin(true);
   }
 }
 

@@ -52,22 +52,32 @@ self.addEventListener("fetch", (event) => {
   event.respondWith(request.mode === "navigate" ? response.catch(() => respondOffline(request)) : response);
 });
 
-// Respond from the network and cache the response; without a network, or after 3 seconds, respond from the cache.
+// A file of the site, not what a network sends in its place, such as a page to sign in.
+const genuine = ({ status, redirected, headers }, { url }) =>
+  status === 200 &&
+  !redirected &&
+  !(
+    /\.(js|mjs|json|zip|gz|css|woff2)$/.test(new URL(url).pathname) &&
+    headers.get("Content-Type")?.includes("text/html")
+  );
+
+// Respond from the network and cache the response; without a network, or after 3 seconds, respond from the cache. On a slow
+// network a reader thus sees the kept page at once, and a newer one at the next visit. After 10 seconds a file may come
+// from a page of another version (?v=…). A request with the cache mode "reload" gets the site's present answer or none.
 async function respond(event) {
   const { request } = event;
   const cache = await caches.open(CACHE);
-  if (IMMUTABLE.test(request.url)) {
-    const cached = await cache.match(request);
-    if (cached) return cached;
-  }
+  const same = await cache.match(request),
+    reload = request.cache === "reload";
+  if (same && !reload && IMMUTABLE.test(request.url)) return same;
   const fresh = fetch(request).then((response) => {
-    if (response.status === 200) event.waitUntil(cache.put(request, response.clone()));
+    if (genuine(response, request)) event.waitUntil(cache.put(request, response.clone()).catch(() => {})); // if it is full
     return response;
   });
   fresh.catch(() => {});
-  const cached = await cache.match(request, { ignoreSearch: true });
-  if (!cached) return fresh;
-  const late = new Promise((done) => setTimeout(done, 3000, cached));
+  const cached = same ?? (await cache.match(request, { ignoreSearch: true }));
+  if (!cached || reload) return fresh;
+  const late = new Promise((done) => setTimeout(done, same ? 3000 : 10_000, cached));
   return Promise.race([fresh.catch(() => cached), late]);
 }
 

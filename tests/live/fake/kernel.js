@@ -13,11 +13,13 @@ const FORMS = [
 
 export const start = ({ onProgress }) => {
   const log = (window.asked ??= []);
-  let end = null;
+  let end = null,
+    stopped = false;
   const begin = async () => {
     log.push("start");
     for (let k = 1; k <= 4; k++) {
       await new Promise((done) => setTimeout(done, window.slowly ?? 0));
+      if (stopped) throw new Error("stopped");
       onProgress(k * 2e6, 8e6, "numpy");
     }
     if (window.unreachable) throw new Error("numpy.whl");
@@ -28,6 +30,7 @@ export const start = ({ onProgress }) => {
       log.push(`run ${cell}`);
       await new Promise((done) => setTimeout(done, 1));
       for (const line of source.split("\n")) {
+        if (line === "crash") throw new Error("out of memory");
         if (line === "while True:") return new Promise((_resolve, reject) => (end = reject));
         if (line.startsWith("raise ")) {
           const traceback = ["\x1b[0;31mValueError\x1b[0m: no", `\x1b[0;32m----> 1\x1b[0m ${line}`];
@@ -44,8 +47,8 @@ export const start = ({ onProgress }) => {
     change: (id, state) => log.push(`change ${id} ${JSON.stringify(state)}`),
     stop() {
       log.push("stop");
+      stopped = true;
       end?.(new Error("stopped"));
-      kernel.ready = begin();
     },
   };
   return kernel;
