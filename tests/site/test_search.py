@@ -36,13 +36,18 @@ QUERIES = {language: read_queries("all") + read_queries(language) for language i
 SEARCH = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
     .reverse().map(([page, title, anchor]) => [page, anchor]))"""
 
-# For each pair of a query and a page, returns the names of the first three pages, the anchor of the section to which the
-# page's result leads, and its excerpt.
-SECTIONS = """pairs => Promise.all(pairs.map(async ([query, wanted]) => {
-    const results = Search._performSearch(...Search._parseQuery(query)).reverse();
-    const [section] = await unrolled.read(`${wanted}.html`, Search._index.docnames.indexOf(wanted));
-    return [results.slice(0, 3).map(([page]) => page), section?.anchor ?? "", section && unrolled.summarize(section).textContent];
-}))"""
+# For each query and page, returns the names of the first three pages, the anchor of the section to which the page's
+# result leads, and its excerpt.
+SECTIONS = """async pairs => {
+    const found = [];
+    for (const [query, wanted] of pairs) {
+        const results = Search._performSearch(...Search._parseQuery(query)).reverse();
+        const [section] = await unrolled.read(`${wanted}.html`, Search._index.docnames.indexOf(wanted));
+        const excerpt = section ? unrolled.summarize(section).textContent : "";
+        found.push([results.slice(0, 3).map(([page]) => page), section?.anchor ?? "", excerpt]);
+    }
+    return found;
+}"""
 SEEN = """() => [...document.querySelectorAll("article .highlighted")].some(mark => {
     const { top, bottom } = mark.getBoundingClientRect();
     return top >= 0 && bottom <= innerHeight;
@@ -147,8 +152,7 @@ def test_queries_find_their_sections(browser, address, language):
     places = SECTION_QUERIES[language]
     queries = [(query, *place.split("#")) for place, queries in places.items() for query in queries]
     with opened(browser, f"{address}/{language}/search.html") as page:
-        # one after another: a query's words are kept between its two parts
-        results = [page.evaluate(SECTIONS, [[query, wanted]])[0] for query, wanted, _ in queries]
+        results = page.evaluate(SECTIONS, [[query, wanted] for query, wanted, _ in queries])
     missed, not_prose = {}, []
     for (query, wanted, sections), (pages, anchor, excerpt) in zip(queries, results, strict=True):
         if wanted not in pages or anchor.partition("--")[0] not in sections.split():

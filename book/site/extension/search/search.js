@@ -175,7 +175,8 @@ Search._performSearch = (_query, searchTerms) => {
     .rank(searchTerms)
     .map(({ page, score }) => {
       const name = unrolled.bestNames.get(page);
-      const [anchor, heading] = name?.anchor && name.likeness > 0.5 ? [`#${name.anchor}`, name.heading && name.name] : ["", null];
+      const [anchor, heading] =
+        name?.anchor && name.likeness > 0.5 ? [`#${name.anchor}`, name.heading && name.name] : ["", null];
       return [docnames[page], titles[page], anchor, heading || null, score, filenames[page]];
     })
     .reverse();

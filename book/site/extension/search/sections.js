@@ -78,9 +78,12 @@ unrolled.sections = (places, names) => {
     section.length = section.places.reduce((sum, { length }) => sum + length, 0);
   }
   const mean = sections.reduce((sum, { length }) => sum + length, 0) / sections.length;
-  const rarities = words.map((_, i) => Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)));
+  const rarities = words.map((_, i) =>
+    Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)),
+  );
   // The more often a word has been found, the less it adds; and it adds less in a longer text (BM25).
-  const rate = ({ hits, length }) => hits.reduce((sum, n, i) => sum + (rarities[i] * n * 3) / (n + 1 + length / mean), 0);
+  const rate = ({ hits, length }) =>
+    hits.reduce((sum, n, i) => sum + (rarities[i] * n * 3) / (n + 1 + length / mean), 0);
   const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n ? rarities[i] : 0), 0);
   const most = Math.max(...sections.map(share));
 
@@ -120,12 +123,15 @@ unrolled.excerpt = (text, marks) => {
 
 /* Return a paragraph with the prose of a section around the query, which is marked. */
 unrolled.summarize = (section) => {
-  const prose = (places) => places.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === "prose" || kind === "cells"));
+  const prose = (places) =>
+    places.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === "prose" || kind === "cells"));
   const query = unrolled.query.toLowerCase();
   const marksOf = (text) => (text.includes(query) ? [query] : unrolled.pieces(query, (piece) => text.includes(piece)));
   const texts = [prose(section.places.slice(section.places.indexOf(section.place))), prose(section.places)];
   const blocks = texts.find((blocks) => blocks.length) || [];
-  const text = blocks.map(({ text, kind }) => text.trim().replace(/\s+/g, " ") + (kind === "cells" ? " ·" : "")).join(" ");
+  const text = blocks
+    .map(({ text, kind }) => text.trim().replace(/\s+/g, " ") + (kind === "cells" ? " ·" : ""))
+    .join(" ");
   const formulas = blocks.flatMap(({ formulas }) => formulas);
   const marks = marksOf(text.toLowerCase());
   const [start, end] = unrolled.excerpt(text, marks);
@@ -144,7 +150,11 @@ unrolled.summarize = (section) => {
 /* Read a page, once, and return its sections that have searched words. */
 unrolled.pages = new Map();
 unrolled.read = async (file, page) => {
-  if (!unrolled.pages.has(file)) unrolled.pages.set(file, fetch(file).then((answer) => answer.text()));
+  if (!unrolled.pages.has(file))
+    unrolled.pages.set(
+      file,
+      fetch(file).then((answer) => answer.text()),
+    );
   return unrolled.sections(
     unrolled.places(await unrolled.pages.get(file)),
     unrolled.names().filter((name) => name.page === page),

@@ -28,7 +28,8 @@
       localStorage.setItem("keys", keySwitch.checked ? "on" : "off");
     } catch {}
   });
-  const typed = "input:not([type=checkbox], [type=radio], [type=range], [type=button]), textarea, select, [contenteditable]";
+  const typed =
+    "input:not([type=checkbox], [type=radio], [type=range], [type=button]), textarea, select, [contenteditable]";
   const movedByArrows = `${typed}, input, .cell, figure, details, dialog, [popover], audio, video, iframe`;
   const scrolls = (box) =>
     box.scrollWidth > box.clientWidth + 1 && (box === root || /auto|scroll/.test(getComputedStyle(box).overflowX));
