@@ -36,6 +36,7 @@ unrolled.places = (html) => {
     if (block?.element !== element || !place.blocks.includes(block)) {
       const kind = { H: "heading", P: "prose", T: "cells" }[element.tagName[0]] || "prose";
       block = { element, kind: element.tagName === "PRE" ? "code" : kind, text: "", formulas: [] };
+      if (element.closest("td, th")) block.kind = "cells";
       place.blocks.push(block);
     }
     block.text += node.data.replace(/\u2060/g, ""); // see keep_particles in theme.py
@@ -184,6 +185,11 @@ Search.query = async (query) => {
     link.querySelector(".section")?.remove();
     link.href = file;
     if (first.heading?.tagName !== "H1") lead(link, first.place.anchor, [...first.heading.cloneNode(true).childNodes]);
+    // The page marks what it has of the query: the index may have a word from another page, or as a synonym.
+    const text = first.places.flatMap(({ blocks }) => blocks.map((block) => block.text.toLowerCase())).join(" ");
+    const marks = unrolled.pieces(unrolled.query, (piece) => text.includes(piece)).join(" ");
+    for (const event of ["click", "auxclick"])
+      item.addEventListener(event, () => localStorage.setItem("sphinx_highlight_terms", marks));
     item.append(unrolled.summarize(first));
     if (second?.score > 0.6 * first.score && second.heading?.tagName !== "H1")
       lead(make("a", make("p", item, "more")), second.place.anchor, [...second.heading.cloneNode(true).childNodes]);
