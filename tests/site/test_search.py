@@ -11,6 +11,7 @@ import quickjs
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playwright.sync_api import expect
 
 from book.editions import finished
 from book.site.extension.glossary import load
@@ -19,6 +20,7 @@ from tests.project.paths import ROOT
 from tests.site.browsing import opened
 
 FINISHED = [edition.language for edition in finished()]
+LABELS = {edition.language: edition.words.get("Show the solution", "Show the solution") for edition in finished()}
 
 
 def read_queries(name):
@@ -27,11 +29,29 @@ def read_queries(name):
     return [(query, page) for page, queries in pages.items() for query in queries]
 
 
+SECTION_QUERIES = yaml.safe_load((ROOT / "tests/site/queries/sections.yml").read_text(encoding="utf-8"))
 QUERIES = {language: read_queries("all") + read_queries(language) for language in FINISHED}
 
 # Runs Sphinx's search without showing the results; returns [page, anchor], best first.
 SEARCH = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
     .reverse().map(([page, title, anchor]) => [page, anchor]))"""
+
+# For each query and page, returns the names of the first three pages, the anchor of the section to which the page's
+# result leads, and its excerpt.
+SECTIONS = """async pairs => {
+    const found = [];
+    for (const [query, wanted] of pairs) {
+        const results = Search._performSearch(...Search._parseQuery(query)).reverse();
+        const [section] = await unrolled.read(`${wanted}.html`, Search._index.docnames.indexOf(wanted));
+        const excerpt = section ? unrolled.summarize(section).textContent : "";
+        found.push([results.slice(0, 3).map(([page]) => page), section?.anchor ?? "", excerpt]);
+    }
+    return found;
+}"""
+SEEN = """() => [...document.querySelectorAll("article .highlighted")].some(mark => {
+    const { top, bottom } = mark.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+})"""
 
 (PHRASES,) = [
     {language: term[language][0] for language in FINISHED} for term in load() if term["en"][0] == "forget gate"
@@ -95,7 +115,10 @@ def test_python_and_javascript_split_all_chapters_alike(in_javascript):
 
 def test_synonyms_name_pages_and_languages():
     pages = {path.stem for path in ROOT.glob("book/en/*.*")}
-    assert SYNONYMS.keys() <= pages
+    anchors = {
+        f"{path.stem}#{cell.id}" for path in ROOT.glob("book/en/*.ipynb") for cell in nbformat.read(path, 4).cells
+    }
+    assert SYNONYMS.keys() <= pages | anchors
     assert all(languages.keys() == QUERIES.keys() for languages in SYNONYMS.values())
 
 
@@ -123,6 +146,23 @@ def test_queries_find_their_chapters(browser, address, language):
     assert not missed, json.dumps(missed, ensure_ascii=False)
 
 
+@pytest.mark.parametrize("language", [language_case(language, language in ("en", "ja")) for language in FINISHED])
+def test_queries_find_their_sections(browser, address, language):
+    """Check each query's page and section, and that excerpts are prose."""
+    places = SECTION_QUERIES[language]
+    queries = [(query, *place.split("#")) for place, queries in places.items() for query in queries]
+    with opened(browser, f"{address}/{language}/search.html") as page:
+        results = page.evaluate(SECTIONS, [[query, wanted] for query, wanted, _ in queries])
+    missed, not_prose = {}, []
+    for (query, wanted, sections), (pages, anchor, excerpt) in zip(queries, results, strict=True):
+        if wanted not in pages or anchor.partition("--")[0] not in sections.split():
+            missed[query] = [wanted, sections, pages, anchor]
+        if not excerpt or re.search(r"[\\¶\n]|\b_?\{", excerpt) or LABELS[language] in excerpt:
+            not_prose.append(excerpt)
+    assert not missed, json.dumps(missed, ensure_ascii=False)
+    assert not not_prose, not_prose
+
+
 @pytest.mark.parametrize("language", [language_case(language, language == "ja") for language in FINISHED])
 def test_results_mark_the_query(browser, address, language):
     phrase = PHRASES[language]
@@ -130,8 +170,9 @@ def test_results_mark_the_query(browser, address, language):
         mark = page.locator("ul.search p.context .highlighted").get_by_text(phrase, exact=True).first
         mark.wait_for()
         page.locator("ul.search a").first.click()
-        page.wait_for_url("**/lstm.html*")
+        page.wait_for_url("**/lstm.html#forget-gate")
         page.locator("article .highlighted").first.wait_for()
+        assert page.evaluate(SEEN)
 
 
 @pytest.mark.parametrize("language", [language_case(language, language == "zh") for language in FINISHED])
@@ -140,7 +181,58 @@ def test_search_works_on_pages_opened_as_files(browser, site, language):
     with opened(browser, f"{site.as_uri()}/{language}/search.html?q={quote(PHRASES[language])}") as page:
         page.locator("p.search-summary:not(:empty)").wait_for()  # the number of results, shown when all are listed
         assert page.locator("p.context").count() == 0
-        assert page.locator("ul.search a").first.get_attribute("href").startswith("lstm.html")
+        assert page.locator("ul.search a").first.get_attribute("href") == "lstm.html#forget-gate"
+
+
+def test_keys_lead_to_the_search_and_turn_pages(browser, address):
+    with opened(browser, f"{address}/en/rnn.html", viewport={"width": 1280, "height": 800}) as page:
+        field = page.locator("[name=q]")
+
+        def is_on(name):
+            page.wait_for_load_state()
+            return page.url.partition("#")[0].endswith(f"/{name}.html")
+
+        page.keyboard.press("/")
+        expect(field).to_be_focused()
+        page.keyboard.type("a/b")
+        page.keyboard.press("ArrowLeft")
+        expect(field).to_have_value("a/b")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("Control+k")
+        expect(field).to_be_focused()
+        page.evaluate("document.activeElement.blur()")
+        for keys in ("Shift+ArrowRight", "Control+ArrowRight"):
+            page.keyboard.press(keys)
+        assert is_on("rnn")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_url("**/training.html")
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_url("**/rnn.html")
+        page.goto(f"{address}/en/through_time.html")
+        page.locator("figure input[type=range]").first.focus()
+        page.keyboard.press("ArrowRight")
+        assert is_on("through_time")
+
+        page.set_viewport_size({"width": 320, "height": 600})
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("/")
+        expect(field).to_be_focused()
+        page.keyboard.press("Escape")
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_url("**/training.html")
+
+        page.goto(f"{address}/en/glossary.html")
+        page.locator(".table[tabindex]").focus()  # it scrolls
+        page.keyboard.press("ArrowLeft")
+        assert is_on("glossary")
+
+        page.goto(f"{address}/en/search.html")
+        page.locator("#keys").uncheck()
+        page.keyboard.press("/")
+        expect(field).not_to_be_focused()
+        page.goto(f"{address}/en/rnn.html")
+        page.keyboard.press("ArrowRight")
+        assert is_on("rnn")
 
 
 def test_only_the_search_page_loads_the_search(site):

@@ -4,7 +4,8 @@ Sphinx would need a dictionary to split Chinese or Japanese into words, and does
 Chinese, Japanese or Korean characters becomes all pairs of neighbouring characters, on pages and in queries: 梯度下降
 becomes 梯度, 度下, 下降. So a compound finds its parts, a part its compounds, and 상태 finds 상태를.
 A name such as `weight_ih_l0` or `nn.LSTMCell` is indexed as a whole and in parts. search.js splits queries in the same
-way in the browser, and ranks the pages by the weights of the words.
+way in the browser, and ranks the pages by the weights of the words. sections.js reads the found pages and chooses a
+section of each. The index also has names of places: the terms of the glossary, and synonyms.
 """
 
 import json
@@ -21,6 +22,8 @@ from docutils import nodes
 from sphinx.search import SearchLanguage, js_index, languages
 from sphinx.search.en import SearchEnglish
 
+from book.editions import ORIGINAL
+from book.site.extension.glossary import TERMS, load
 from book.site.extension.interface_words import edition_of
 
 # Regular expressions that mean the same in Python and JavaScript; search.js gets these strings.
@@ -41,8 +44,8 @@ ENDINGS = (
 CAMEL = ("([a-z0-9])([A-Z])", "([A-Z])([A-Z][a-z][a-z])")  # where a new word begins in a name
 
 # Words of questions, which are ignored in addition to the stop words of Sphinx.
-QUESTION_WORDS = """about an can do does from has have how i me my of on or our out vs we what when where which who
-why you your""".split()
+QUESTION_WORDS = """about an can do does example explained from has have how i me my of on or our out pytorch should
+too tutorial vs we what when where which who why you your""".split()
 
 # Weights of a word by its place: a chapter's title says best what it is about, and bold words are those it explains.
 TEXT, BOLD, HEADING, TITLE = 1, 5, 5, 25
@@ -85,8 +88,7 @@ class Search(SearchLanguage):
     """A language of Sphinx's search that splits text as `split` does."""
 
     js_splitter_code = (
-        (Path(__file__).with_name("search.js"))
-        .read_text(encoding="utf-8")
+        "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("search.js", "sections.js"))
         .replace("PATTERNS", json.dumps(PATTERNS, ensure_ascii=False))
         .replace("ENDINGS", json.dumps(ENDINGS, ensure_ascii=False))
         .replace("CAMEL", json.dumps(CAMEL))
@@ -145,10 +147,30 @@ def shows_error(node):
     return node.get("nb_element") == "cell_code" and re.search(r"except |catch_warnings", node.astext())
 
 
-def weights(document, synonyms, language):
+def place_names(language):
+    """Return page → {(name, anchor): weight of its words} for a language: the glossary's terms and the synonyms.
+
+    English terms are names in every language. The anchor is an empty string if the name is one of the whole page.
+    """
+    names = {}
+
+    def add(place, words, weight):
+        page, _, anchor = place.partition("#")
+        for word in words:
+            names.setdefault(page, {}).setdefault((word, anchor), weight)
+
+    for place, words in SYNONYMS.items():
+        add(place, words.get(language, ()), HEADING)
+    for term in load():
+        add(term["where"], term.get(language, ()), TEXT)  # the page has these words
+        add(term["where"], term[ORIGINAL], HEADING)
+    return names
+
+
+def weights(document, names, language):
     """Return word → weight of the page for it: 1, and one more for each doubling of the occurrences."""
     counts = Counter()
-    for text, weight in [*texts(document), *((synonym, HEADING) for synonym in synonyms)]:
+    for text, weight in [*texts(document), *((name, weight) for (name, _), weight in names.items())]:
         for word in split(text):
             stem = language.stem(word)
             if language.word_filter(word) and language.word_filter(stem):
@@ -156,13 +178,13 @@ def weights(document, synonyms, language):
     return {word: 1 + round(math.log2(count)) for word, count in counts.items()}
 
 
-def cached_weights(app, name, language):
-    """Return the weights of a page from a file beside its doctree, computed anew if the page has changed."""
+def cached_weights(app, name, names, language):
+    """Return the weights of a page from a file beside its doctree, computed anew if the page or a term has changed."""
     tree = Path(app.doctreedir, f"{name}.doctree")
     cache_file = tree.with_suffix(".weights.json")
-    if not cache_file.exists() or cache_file.stat().st_mtime_ns < tree.stat().st_mtime_ns:
-        synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(edition_of(app).language, ())
-        page_weights = weights(app.env.get_doctree(name), synonyms, language)
+    changed = max(file.stat().st_mtime_ns for file in (tree, TERMS))
+    if not cache_file.exists() or cache_file.stat().st_mtime_ns < changed:
+        page_weights = weights(app.env.get_doctree(name), names, language)
         cache_file.write_text(json.dumps(page_weights), encoding="utf-8")
     return json.loads(cache_file.read_text(encoding="utf-8"))
 
@@ -177,12 +199,16 @@ def write_weights(app, exception):
         return
     path = Path(app.outdir, "searchindex.js")
     index = js_index.loads(path.read_text(encoding="utf-8"))
-    terms = {}
+    terms, places = {}, {}
+    all_names = place_names(edition_of(app).language)
     for number, name in enumerate(index["docnames"]):
         if name in app.env.all_docs and "nosearch" not in app.env.metadata[name]:
-            for word, weight in cached_weights(app, name, indexer.lang).items():
+            names = all_names.get(name.rpartition("/")[2], {})
+            for word, weight in cached_weights(app, name, names, indexer.lang).items():
                 terms.setdefault(word, []).extend([number] * weight)
-    index.update(terms=terms, titleterms={})
+            for word, anchor in names:
+                places.setdefault(word, []).append([number, anchor])
+    index.update(terms=terms, titleterms={}, names=places)
     text = json.dumps(index, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     path.write_text(js_index.PREFIX + text + js_index.SUFFIX, encoding="utf-8")
 

@@ -1,7 +1,8 @@
 /* The browser's part of the search: splits queries like index.py, which inserts the patterns, and ranks the pages. It
- * replaces some functions of Sphinx's search, which loads it last; the page, the index and the headings are Sphinx's. */
+ * replaces some functions of Sphinx's search, which loads it last; the page and the index are Sphinx's. sections.js
+ * follows. */
 
-const unrolled = { patterns: PATTERNS, endings: ENDINGS, camel: CAMEL, query: "", terms: null };
+const unrolled = { patterns: PATTERNS, endings: ENDINGS, camel: CAMEL, query: "", terms: null, stemmed: new Map() };
 
 unrolled.clean = (text) =>
   unrolled.endings.reduce((s, ending) => s.replace(new RegExp(ending, "gu"), "$1"), text.normalize("NFKC"));
@@ -30,6 +31,25 @@ var splitQuery = (text) => {
       return Array.from({ length: word.length - 1 }, (_, i) => word.slice(i, i + 2));
     })
     .filter((word) => !skip.test(word));
+};
+
+// Words around what is searched for, in questions.
+unrolled.questions = new RegExp(
+  "とは何|とは|何ですか|ですか|ますか|やり方|使い方|方法|意味|役割|仕組み|教えて|について|" +
+    "무엇인가요?|뭐예요|뭐가|뭔가요|어떻게|(?:하는 )?방법|역할|의미|이유|(?<![가-힣])왜(?![가-힣])|(?:인|하|되|좋|있)나요|" +
+    "怎么办|怎么|如何|(?:是)?什么意思|是什么|什么是|为什么|的?作用|原理",
+  "gu",
+);
+
+/* Return the words of a text as they are in the index. */
+unrolled.stems = (text) => {
+  unrolled.stemmer ||= new Stemmer();
+  return splitQuery(text)
+    .filter((word) => !stopwords.includes(word))
+    .map((word) => {
+      if (!unrolled.stemmed.has(word)) unrolled.stemmed.set(word, unrolled.stemmer.stemWord(word));
+      return unrolled.stemmed.get(word);
+    });
 };
 
 /* Return the longest pieces of a query that `has` accepts, to be marked on a page. */
@@ -70,63 +90,106 @@ unrolled.lookUp = (word) => {
   return weights;
 };
 
-/* Return the pages with a heading that contains the whole query, without spaces, whose use varies in Korean. */
-unrolled.inHeading = () => {
+/* Return the headings and the names of places as a list of {name, page, anchor}; `heading` tells which they are. */
+unrolled.names = () => {
+  const { alltitles, names } = Search._index;
+  return [alltitles, names].flatMap((titles) =>
+    Object.entries(titles).flatMap(([name, places]) =>
+      places.map(([page, anchor]) => ({ name, page, anchor: anchor || "", heading: titles === alltitles })),
+    ),
+  );
+};
+
+/* Return how much a name of a place is like the query, from 0 to 1: 1 if it contains the query or has the same words.
+ * Spaces do not matter: their use varies in Korean. */
+unrolled.likeness = ({ name }) => {
   const squeeze = (text) =>
     unrolled
       .clean(text)
       .toLowerCase()
       .replace(/[\s`]+/g, "");
-  const wanted = squeeze(unrolled.query);
-  const pages = new Set();
-  for (const [title, places] of Object.entries(Search._index.alltitles))
-    if (squeeze(title).includes(wanted)) places.forEach(([page]) => pages.add(page));
-  return pages;
+  if (squeeze(name).includes(squeeze(unrolled.query))) return 1;
+  const stems = new Set(unrolled.stems(name));
+  const common = [...stems].filter((stem) => unrolled.searched.has(stem)).length;
+  return (2 * common) / (stems.size + unrolled.searched.size);
+};
+
+/* Return a map from the words of a query to their rarity. A pair of CJK characters between two others may join two words:
+ * 配爆 in 勾配爆発. It counts for no more than its neighbours. */
+unrolled.rarities = (words, weights) => {
+  const own = (word) => {
+    const { size } = weights.get(word) || unrolled.lookUp(word);
+    return size ? Math.log(1 + Search._index.docnames.length / size) : 0;
+  };
+  const rarities = new Map([...words].map((word) => [word, own(word)]));
+  for (const run of unrolled.words(unrolled.query).filter(unrolled.isCJK))
+    for (let i = 1; i + 3 <= run.length; i++) {
+      const pair = run.slice(i, i + 2);
+      const [before, after] = [own(run.slice(i - 1, i + 1)), own(run.slice(i + 1, i + 3))];
+      if (before && after && rarities.has(pair)) rarities.set(pair, Math.min(rarities.get(pair), before, after));
+    }
+  return rarities;
 };
 
 /* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
  * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most half
  * of the words (weighted by rarity) that the best page has. */
-Search.performTermsSearch = (searchTerms) => {
-  const { terms, docnames, filenames, titles } = Search._index;
+unrolled.rank = (searchTerms) => {
+  const { docnames, terms } = Search._index;
   unrolled.terms ||= new Map(Object.entries(terms));
   const rank = (words) => {
     const pages = docnames.map((_, page) => ({ page, has: 0, score: 0 }));
-    for (const word of words) {
-      const weights = unrolled.lookUp(word);
-      const rarity = Math.log(1 + docnames.length / weights.size);
-      weights.forEach((weight, page) => {
+    const weights = new Map([...words].map((word) => [word, unrolled.lookUp(word)]));
+    unrolled.rarities(words, weights).forEach((rarity, word) =>
+      weights.get(word).forEach((weight, page) => {
         pages[page].has += rarity;
         pages[page].score += rarity * weight;
-      });
-    }
+      }),
+    );
+    unrolled.searched = new Set(words);
     return pages.filter((page) => page.score);
   };
   let pages = rank(searchTerms);
   // 埋込 and 埋め込み have no pair of characters in common, but single ones
   if (!pages.length) pages = rank(new Set([...searchTerms].filter(unrolled.isCJK).join("")));
   const most = Math.max(...pages.map((page) => page.has));
-  const headings = unrolled.inHeading();
-  pages.forEach((page) => (page.score *= (page.has / most) ** 2 * (headings.has(page.page) ? 1.5 : 1)));
-  const best = Math.max(...pages.map((page) => page.score));
-  return pages
-    .filter((page) => page.has > 0.5 * most)
-    .map(({ page, score }) => [
-      docnames[page],
-      titles[page],
-      "",
-      null,
-      (Scorer.title * score) / best, // the maximum score of a heading in Sphinx
-      filenames[page],
-    ]);
+  for (const page of pages) page.score *= (page.has / most) ** 2;
+  unrolled.bestNames = new Map(); // of each page, the name that is most like the query
+  for (const name of unrolled.names()) {
+    const best = unrolled.bestNames.get(name.page);
+    name.likeness = unrolled.likeness(name);
+    if (!best || best.likeness < name.likeness) unrolled.bestNames.set(name.page, name);
+  }
+  for (const page of pages) {
+    page.score *= 1 + 0.5 * (unrolled.bestNames.get(page.page)?.likeness ?? 0) ** 3;
+    if (docnames[page.page].startsWith("assignment")) page.score *= 0.8; // chapters explain, assignments ask
+  }
+  return pages.filter((page) => page.has > 0.5 * most).sort((a, b) => b.score - a.score);
+};
+
+/* Return the results in the form of Sphinx, the worst first. The anchor is that of the heading or name most like the query:
+ * a page opened as a file cannot read other pages. */
+Search._performSearch = (_query, searchTerms) => {
+  const { docnames, titles, filenames } = Search._index;
+  return unrolled
+    .rank(searchTerms)
+    .map(({ page, score }) => {
+      const name = unrolled.bestNames.get(page);
+      const [anchor, heading] =
+        name?.anchor && name.likeness > 0.5 ? [`#${name.anchor}`, name.heading && name.name] : ["", null];
+      return [docnames[page], titles[page], anchor, heading || null, score, filenames[page]];
+    })
+    .reverse();
 };
 
 unrolled.parseQuery = Search._parseQuery;
 Search._parseQuery = (query) => {
-  unrolled.query = query
+  const whole = query
     .normalize("NFKC")
     .replace(/[?!。\s]+$/, "")
     .trim();
+  const asked = whole.replace(unrolled.questions, " ").trim();
+  unrolled.query = splitQuery(asked).length ? asked : whole;
   const [, searchTerms, excludedTerms, , objectTerms] = unrolled.parseQuery(unrolled.query);
   // mark pieces whose words are all in the index on the page that the reader opens
   const terms = Search._index.terms;
@@ -136,40 +199,3 @@ Search._parseQuery = (query) => {
   localStorage.setItem("sphinx_highlight_terms", marks.join(" "));
   return [unrolled.query, searchTerms, excludedTerms, new Set(marks), objectTerms];
 };
-
-/* Return the part of a page or section that has most of the query, with the query marked. */
-Search.makeSearchSummary = (html, _keywords, anchor) => {
-  const page = new DOMParser().parseFromString(html, "text/html");
-  const part = page.getElementById(anchor.slice(1)) || page.querySelector("article");
-  if (!part) return null;
-  part
-    .querySelectorAll(".headerlink, .begin, h1, pre, script, style, svg, annotation")
-    .forEach((element) => element.remove());
-  // separate the texts of these elements
-  part.querySelectorAll("dt, dd, li, p, tr, th, td").forEach((element) => element.append(" "));
-  part.querySelectorAll("h2, h3, h4").forEach((element) => element.append(" · "));
-  const text = part.textContent.replace(/\s+/g, " ").trim();
-  const lower = text.toLowerCase();
-  const query = unrolled.query.toLowerCase();
-  const marks = lower.includes(query) ? [query] : unrolled.pieces(query, (piece) => lower.includes(piece));
-  let [start, most] = [0, 0];
-  for (const mark of marks)
-    for (let at = lower.indexOf(mark); at >= 0; at = lower.indexOf(mark, at + 1)) {
-      const excerpt = lower.slice(Math.max(at - 60, 0), at + 180);
-      const has = marks.filter((other) => excerpt.includes(other)).join("").length;
-      if (has > most) [start, most] = [Math.max(at - 60, 0), has];
-    }
-  const summary = document.createElement("p");
-  summary.classList.add("context");
-  const end = start + 240;
-  let shown = text.slice(start, end);
-  // remove half words at the ends
-  if (start) shown = `…${shown.replace(/^[\p{Script=Latin}\d_’-]*[ ,.;:)]+/u, "")}`;
-  if (end < text.length) shown = `${shown.replace(/[ (]+[\p{Script=Latin}\d_’-]*$/u, "")}…`;
-  summary.textContent = shown;
-  marks.forEach((mark) => _highlightText(summary, mark, "highlighted"));
-  return summary;
-};
-
-// A page opened as a file cannot read other pages, so it shows no summaries.
-if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;

@@ -1,4 +1,4 @@
-// Scripts of every page: colours, layout in steps, offline reading, marks on search results, tables that scroll by keys.
+// Scripts of every page: colours, keys, layout in steps, offline reading, marks on search results, tables that scroll by keys.
 (() => {
   const root = document.documentElement,
     modes = ["auto", "light", "dark"];
@@ -10,6 +10,52 @@
       localStorage.setItem("mode", mode);
     } catch {} // then the mode lasts as long as the page
     dispatchEvent(new Event("mode"));
+  });
+
+  // / and Ctrl+K lead to the search, ← and → turn pages. The search page can switch this off: programs that turn speech into
+  // keys may press them by mistake (WCAG 2.1.4).
+  const keySwitch = document.getElementById("keys");
+  const usesKeys = () => {
+    try {
+      return localStorage.getItem("keys") !== "off";
+    } catch {
+      return true;
+    }
+  };
+  if (keySwitch) keySwitch.checked = usesKeys();
+  keySwitch?.addEventListener("change", () => {
+    try {
+      localStorage.setItem("keys", keySwitch.checked ? "on" : "off");
+    } catch {}
+  });
+  const typed =
+    "input:not([type=checkbox], [type=radio], [type=range], [type=button]), textarea, select, [contenteditable]";
+  const movedByArrows = `${typed}, input, .cell, figure, details, dialog, [popover], audio, video, iframe`;
+  const scrolls = (box) =>
+    box.scrollWidth > box.clientWidth + 1 && (box === root || /auto|scroll/.test(getComputedStyle(box).overflowX));
+  const scrollsAround = (box) => box && (scrolls(box) || scrollsAround(box.parentElement));
+  const goToSearch = () => {
+    const field = document.querySelector("[name=q]");
+    if (!field.checkVisibility()) field.closest("[popover]").showPopover(); // on a narrow screen
+    field.focus();
+    field.select();
+  };
+  addEventListener("keydown", (event) => {
+    const { key, target, ctrlKey, metaKey, altKey, shiftKey } = event;
+    const modified = ctrlKey || metaKey || altKey;
+    if (event.defaultPrevented || event.repeat || event.isComposing || !usesKeys()) return;
+    if (document.querySelector("dialog[open]")) return;
+    if ((key === "/" && !modified) || (key === "k" && ctrlKey !== metaKey && !altKey && !shiftKey)) {
+      if (target.closest(typed)) return;
+      event.preventDefault();
+      goToSearch();
+      return;
+    }
+    const link = { ArrowLeft: "a[rel=prev]", ArrowRight: "a[rel=next]" }[key];
+    if (!link || modified || shiftKey || target.closest(movedByArrows) || scrollsAround(target)) return;
+    // A menu is open, text is selected, or the page is enlarged by two fingers and moves under the arrows.
+    if (document.querySelector(":popover-open") || !getSelection().isCollapsed || visualViewport?.scale > 1) return;
+    document.querySelector(link)?.click();
   });
 
   // Close a popover when one of its links, which lead to places on this page, is clicked.

@@ -1,0 +1,203 @@
+/* Reads the found pages: chooses the sections that a result leads to, and shows the results with excerpts. */
+
+Object.assign(unrolled, {
+  // neither prose nor code: buttons, drawings, formulas, links to headings
+  skipped: `.headerlink, .section-number, .begin, .math-display, .unrolled-figure, annotation, button, figure, form, nav,
+    script, style, summary, svg`,
+  block: "h1, h2, h3, h4, h5, p, li, dt, dd, td, th, pre",
+  minor: /^(exercise|solution|further-reading|can-do)/, // sections that explain come before these
+  factors: { heading: 6, bold: 2, prose: 1, cells: 1, code: 0.3 }, // what a word counts for
+  formula: "\uFFFC", // stands for a formula in a text
+});
+
+/* Split a page into places: an anchor, and what follows it. A place has blocks of text: { kind, text, formulas }. */
+unrolled.places = (html) => {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const article = page.querySelector("article");
+  article.querySelectorAll(unrolled.skipped).forEach((element) => element.remove());
+  // Outputs are numbers, and text that a network generated. Only messages of errors and warnings are searched for.
+  for (const output of article.querySelectorAll(".cell_output"))
+    if (!/Error|Warning/.test(output.textContent)) output.remove();
+  for (const math of article.querySelectorAll("math"))
+    math.replaceWith(Object.assign(page.createTextNode(unrolled.formula), { math }));
+
+  const places = [];
+  let [place, block] = [null, null];
+  const walker = page.createTreeWalker(article, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.nodeType === Node.ELEMENT_NODE) {
+      if (!node.matches(".place") && place) continue;
+      place = { anchor: node.id, section: node.closest("section"), blocks: [], counts: new Map() };
+      places.push(place);
+      continue;
+    }
+    const element = node.parentElement.closest(unrolled.block);
+    if (!element) continue;
+    if (block?.element !== element || !place.blocks.includes(block)) {
+      const kind = { H: "heading", P: "prose", T: "cells" }[element.tagName[0]] || "prose";
+      block = { element, kind: element.tagName === "PRE" ? "code" : kind, text: "", formulas: [] };
+      if (element.closest("td, th")) block.kind = "cells";
+      place.blocks.push(block);
+    }
+    block.text += node.data.replace(/\u2060/g, ""); // see keep_particles in theme.py
+    if (node.math) block.formulas.push(node.math);
+    if (block.kind === "prose" && node.parentElement.closest("strong")) unrolled.count(place, node.data, "bold");
+  }
+  for (const place of places) for (const { text, kind } of place.blocks) unrolled.count(place, text, kind);
+  return places;
+};
+
+unrolled.count = (place, text, kind) => {
+  for (const stem of unrolled.stems(text))
+    place.counts.set(stem, (place.counts.get(stem) || 0) + unrolled.factors[kind]);
+};
+
+/* Return how often a place has a word, as lookUp in search.js: as a part of others if it is not one itself. */
+unrolled.occurrences = ({ counts }, word) => {
+  if (counts.has(word)) return counts.get(word);
+  if (unrolled.terms.has(word) || (word.length < 3 && !(unrolled.isCJK(word) && word.length === 1))) return 0;
+  return [...counts].reduce((sum, [stem, count]) => sum + (stem.includes(word) ? count / 2 : 0), 0);
+};
+
+/* Return the sections of a page that have searched words, the best first: [{ heading, anchor, place, places, score }].
+ * names: those of the page, see unrolled.names. A section's place is its beginning or the cell that has more of the words. */
+unrolled.sections = (places, names) => {
+  const words = [...unrolled.searched];
+  for (const { name, anchor, heading } of names) {
+    const place = places.find((place) => place.anchor === anchor);
+    if (place && !heading) unrolled.count(place, name, "heading");
+  }
+  const sections = [];
+  for (const place of places) {
+    place.hits = words.map((word) => unrolled.occurrences(place, word));
+    place.length = place.blocks.reduce((sum, { text }) => sum + text.length, 0);
+    if (sections.at(-1)?.element !== place.section) sections.push({ element: place.section, places: [] });
+    sections.at(-1).places.push(place);
+  }
+  for (const section of sections) {
+    section.hits = words.map((_, i) => section.places.reduce((sum, { hits }) => sum + hits[i], 0));
+    section.length = section.places.reduce((sum, { length }) => sum + length, 0);
+  }
+  const mean = sections.reduce((sum, { length }) => sum + length, 0) / sections.length;
+  const rarities = words.map((_, i) =>
+    Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)),
+  );
+  // The more often a word has been found, the less it adds; and it adds less in a longer text (BM25).
+  const rate = ({ hits, length }) =>
+    hits.reduce((sum, n, i) => sum + (rarities[i] * n * 3) / (n + 1 + length / mean), 0);
+  const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n ? rarities[i] : 0), 0);
+  const most = Math.max(...sections.map(share));
+
+  for (const section of sections) {
+    const anchors = section.places.map(({ anchor }) => anchor);
+    section.heading = section.element?.querySelector(":scope > :is(h1, h2, h3, h4, h5)");
+    section.anchor = anchors[0];
+    section.score = rate(section) * (share(section) / most) ** 2;
+    if (unrolled.minor.test(section.anchor)) section.score *= 0.05;
+    if (section === sections[0]) section.score *= 0.5; // a page's introduction names what its sections explain
+    const likeness = names.filter(({ anchor }) => anchors.includes(anchor)).map(unrolled.likeness);
+    section.score *= 1 + Math.max(0, ...likeness);
+    [section.place] = section.places;
+    const better = section.places.filter((place) => share(place) > share(section.place) + 1e-9);
+    if (better.length) section.place = better.sort((a, b) => share(b) - share(a) || rate(b) - rate(a))[0];
+  }
+  return sections.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+};
+
+/* Return the start and the end of about 200 characters of a text, at the beginnings of words, that have most of the marks. */
+unrolled.excerpt = (text, marks) => {
+  const lower = text.toLowerCase();
+  let [start, most] = [0, 0];
+  for (const mark of marks)
+    for (let at = lower.indexOf(mark); at >= 0; at = lower.indexOf(mark, at + 1)) {
+      const near = lower.slice(Math.max(at - 60, 0), at + 140);
+      const has = marks.filter((other) => near.includes(other)).join("").length;
+      if (has > most) [start, most] = [Math.max(at - 60, 0), has];
+    }
+  const sentence = text.slice(Math.max(start - 60, 0), start + 60).search(/(?<=[.!?:] |[。！？：])[^]*$/);
+  if (sentence > 0) start = Math.max(start - 60, 0) + sentence;
+  else if (start < 60) start = 0;
+  const words = new Intl.Segmenter(document.documentElement.lang, { granularity: "word" }).segment(text);
+  const wordAt = (at) => words.containing(at)?.index ?? text.length;
+  return [wordAt(start), wordAt(start + 220)];
+};
+
+/* Return a paragraph with the prose of a section around the query, which is marked. */
+unrolled.summarize = (section) => {
+  const prose = (places) =>
+    places.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === "prose" || kind === "cells"));
+  const query = unrolled.query.toLowerCase();
+  const marksOf = (text) => (text.includes(query) ? [query] : unrolled.pieces(query, (piece) => text.includes(piece)));
+  const texts = [prose(section.places.slice(section.places.indexOf(section.place))), prose(section.places)];
+  const blocks = texts.find((blocks) => blocks.length) || [];
+  const text = blocks
+    .map(({ text, kind }) => text.trim().replace(/\s+/g, " ") + (kind === "cells" ? " ·" : ""))
+    .join(" ");
+  const formulas = blocks.flatMap(({ formulas }) => formulas);
+  const marks = marksOf(text.toLowerCase());
+  const [start, end] = unrolled.excerpt(text, marks);
+
+  const summary = document.createElement("p");
+  summary.className = "context";
+  let next = text.slice(0, start).split(unrolled.formula).length - 1;
+  const pieces = text.slice(start, end).trim().split(unrolled.formula);
+  pieces.forEach((piece, i) => summary.append(...(i ? [formulas[next++].cloneNode(true)] : []), piece));
+  if (start) summary.prepend("… ");
+  if (end < text.length) summary.append(" …");
+  marks.forEach((mark) => _highlightText(summary, mark, "highlighted"));
+  return summary;
+};
+
+/* Read a page, once, and return its sections that have searched words. */
+unrolled.pages = new Map();
+unrolled.read = async (file, page) => {
+  if (!unrolled.pages.has(file))
+    unrolled.pages.set(
+      file,
+      fetch(file).then((answer) => answer.text()),
+    );
+  return unrolled.sections(
+    unrolled.places(await unrolled.pages.get(file)),
+    unrolled.names().filter((name) => name.page === page),
+  );
+};
+
+/* Show the results: at once as far as the index goes, then the section of each page, an excerpt, and a second section. */
+Search.query = async (query) => {
+  const results = Search._performSearch(...Search._parseQuery(query)).reverse();
+  document.getElementById("search-progress").replaceChildren();
+  const make = (tag, parent, className = "") =>
+    parent.appendChild(Object.assign(document.createElement(tag), { className }));
+  const details = results.map(async ([name, title, anchor, heading]) => {
+    const item = make("li", Search.output);
+    const file = name + DOCUMENTATION_OPTIONS.LINK_SUFFIX;
+    const link = make("a", item);
+    link.href = file + anchor;
+    link.innerHTML = title;
+    const lead = (link, anchor, nodes) => {
+      link.href = `${file}#${anchor}`;
+      make("span", link, "section").append(...nodes);
+    };
+    if (heading) lead(link, anchor.slice(1), [heading]);
+    if (!DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY) return;
+    const [first, second] = await unrolled.read(file, Search._index.docnames.indexOf(name));
+    if (!first) return;
+    link.querySelector(".section")?.remove();
+    link.href = file;
+    if (first.heading?.tagName !== "H1") lead(link, first.place.anchor, [...first.heading.cloneNode(true).childNodes]);
+    // The page marks what it has of the query: the index may have a word from another page, or as a synonym.
+    const text = first.places.flatMap(({ blocks }) => blocks.map((block) => block.text.toLowerCase())).join(" ");
+    const marks = unrolled.pieces(unrolled.query, (piece) => text.includes(piece)).join(" ");
+    for (const event of ["click", "auxclick"])
+      item.addEventListener(event, () => localStorage.setItem("sphinx_highlight_terms", marks));
+    item.append(unrolled.summarize(first));
+    if (second?.score > 0.6 * first.score && second.heading?.tagName !== "H1")
+      lead(make("a", make("p", item, "more")), second.place.anchor, [...second.heading.cloneNode(true).childNodes]);
+  });
+  await Promise.allSettled(details.slice(0, 3)); // what is seen first; a page that cannot be read has no section
+  Search.status.role = "status"; // a screen reader reads it
+  _finishSearch(results.length);
+};
+
+// A page opened as a file cannot read other pages, so it shows no excerpts.
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
