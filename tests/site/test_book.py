@@ -8,6 +8,7 @@ import sys
 
 import nbformat
 import pytest
+from markdown_it import MarkdownIt
 
 from book import editions
 from book.tools import execute
@@ -119,6 +120,36 @@ def test_cells_are_short_and_have_names(path):
             assert max(map(len, cell.source.splitlines())) <= 88, cell.id  # the width of a page
         else:
             assert cell.source.count("\n#") <= 1, f"{cell.id}: one heading a cell"
+
+
+MARKDOWN = MarkdownIt("commonmark").enable("table").disable("text_join")  # keeps escaped characters apart
+CODE_OR_FORMULA = re.compile(r"(?s)(`+).+?\1|\$\$.+?\$\$|\$[^$]+\$")
+# A mark that is shown. Beside a letter and a full-width bracket or full stop, ** does not begin or end bold text.
+SHOWN_MARK = re.compile(r"\*\*|\w\*|\*\w|`|\$")
+
+
+def shown_marks(markdown):
+    """Return the parts of a text in which a mark of emphasis, code or a formula is shown instead of rendered."""
+    plain = CODE_OR_FORMULA.sub(lambda match: match[0] if match[1] else "~", markdown)
+    parts = [part for block in MARKDOWN.parse(plain) for part in block.children or []]
+    return [part.content for part in parts if part.type == "text" and SHOWN_MARK.search(part.content)]
+
+
+def test_shown_marks_are_found():
+    assert shown_marks("形状は**（時間、変数）**です。") and shown_marks("増やして、**減らす。**たくさん")
+    assert shown_marks("*「間」*は") and shown_marks("one `code") and shown_marks("a $5")
+    assert not shown_marks("形状は（**時間、変数**）です。*間*は`a*b`、$a*b$、2 \\* 3、(*, V)")
+
+
+TEXTS = [*NOTEBOOKS, *ASSIGNMENTS, *BOOK.glob("*/*.md"), *ROOT.glob("README*.md")]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_marks_are_rendered(path):
+    texts = [path.read_text(encoding="utf-8")]
+    if path.suffix == ".ipynb":
+        texts = [cell.source for cell in stored(path).cells if cell.cell_type == "markdown"]
+    assert [part for text in texts for part in shown_marks(text)] == []
 
 
 @each

@@ -67,7 +67,7 @@ def write_edition(tree, language):
         new_markdown_cell(f"{text}\n\n$$x$$ (step)\n\n### {heading}\n\n{text}", id="equation"),
         new_markdown_cell(f"{dropdown}\n\n{figure}", id="dropdown"),
         drawn,
-        new_markdown_cell(f"## {heading}\n\n| {title} |\n|--|\n| 1 |", id="once-more"),
+        new_markdown_cell(f"## {heading}\n\n*{heading}* *Unrolled*\n\n| {title} |\n|--|\n| 1 |", id="once-more"),
         fold,
     ]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -123,6 +123,15 @@ def test_no_edition_has_characters_of_another_language(site, language):
         language in scripts
     )
     assert bool(re.search("[\u4e00-\u9fff]", text)) == (language in ("ja", "zh"))
+
+
+@pytest.mark.parametrize("language", ["ja", "zh"])
+def test_only_words_in_the_editions_letters_have_emphasis_dots(browser, site, language):
+    style = "element => [element.textContent, getComputedStyle(element).textEmphasisStyle]"
+    with browser.new_page() as page:
+        page.goto((site / language / "chapter.html").as_uri())
+        styles = page.evaluate(f"[...document.querySelectorAll('.text em')].map({style})")
+    assert styles == [[TEXTS[language][1], "dot"], ["Unrolled", "none"]]
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

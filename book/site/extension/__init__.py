@@ -1,6 +1,16 @@
 """Sphinx extension of the site: what it needs beyond Jupyter Book. Each module is one subject with its own `setup`."""
 
-from book.site.extension import anchors, assignments, glossary, interface_words, languages, metadata, outputs, theme
+from book.site.extension import (
+    anchors,
+    assignments,
+    emphasis,
+    glossary,
+    interface_words,
+    languages,
+    metadata,
+    outputs,
+    theme,
+)
 from book.site.extension.figures import directive, pictures
 from book.site.extension.mathematics import fonts, formulas
 from book.site.extension.search import index
@@ -8,7 +18,7 @@ from book.site.extension.search import index
 # Sphinx keeps this order of setup where two modules listen to one event.
 MODULES = (
     metadata, assignments, directive, fonts, theme, languages, formulas, outputs, pictures, anchors, index, glossary,
-    interface_words,
+    interface_words, emphasis,
 )  # fmt: skip
 
 
