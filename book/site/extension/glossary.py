@@ -11,12 +11,16 @@ TERMS = editions.BOOK / "terms.yml"
 
 
 def load(path=TERMS):
-    """Return a list of terms: dictionaries with `where` and, for each language, a list of words, the book's first."""
+    """Return a list of terms: dictionaries with `where` and, for each language, a list of words, the book's first.
+
+    `forms` has more words for some languages, which the glossary does not show.
+    """
     terms = yaml.safe_load(path.read_text(encoding="utf-8"))
     for term in terms:
-        for key, words in term.items():
-            if key not in ("where", "free"):
-                term[key] = words if isinstance(words, list) else [words]
+        for words_by_language in (term, term.setdefault("forms", {})):
+            for key, words in words_by_language.items():
+                if isinstance(words, str) and key != "where":
+                    words_by_language[key] = [words]
     return terms
 
 
