@@ -2,8 +2,8 @@
 
 An additive mask is 0 where a query may look and -∞ where it must not. If all keys of a query are masked out, its scores
 are all -∞ and the softmax is 0 / 0. For such a query torch's function returns zeros, and so does its layer if it needs
-no weights; with weights it returns nan. This package does the same. In evaluation without gradients torch uses a fused
-function, which returns nan in any case; this package does not.
+no weights; with weights it returns nan. This package does the same. For self-attention in evaluation without gradients,
+torch uses a fused function, which returns nan in any case; this package does not.
 """
 
 import warnings

@@ -66,7 +66,8 @@ class GatedLinearAttention(LinearAttention):
     """Linear attention that forgets: a gate α for each head multiplies the state at each step.
 
     Rows of the parameters: those of q, k, v, hidden_size each, then of α, num_heads. Examples are RetNet (Sun et al.
-    2023, arXiv 2307.08621), where α is fixed, and Mamba-2 (Dao and Gu 2024, arXiv 2405.21060).
+    2023, arXiv 2307.08621), where α is fixed, and Mamba-2 (Dao and Gu 2024, arXiv 2405.21060). The published layer of
+    this name (Yang et al. 2023, arXiv 2312.06635) has a gate for each feature of the key.
     """
 
     forgets = True

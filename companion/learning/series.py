@@ -266,16 +266,16 @@ def half_width(errors: Tensor, coverage: float = 0.9) -> float:
 
 
 def water_tank(steps: int, seed: int = 0) -> Tensor:
-    """Return an artificial series: the level of a tank, (steps, 1).
+    """Return an artificial series: the amount of water in a tank, (steps, 1).
 
-    The inflow has a period of 24 steps and some noise. At a level of 10 a pump starts, and removes 3 per step until the
-    level is below 2.
+    The inflow has a period of 24 steps and some noise. At an amount of 10 a pump starts, and removes 3 per step until
+    the amount is below 2.
     """
     generator = torch.Generator().manual_seed(seed)
     noise = 0.2 * torch.randn(steps, generator=generator, dtype=torch.float64)
-    level, pumping, levels = 5.0, False, []
+    amount, pumping, amounts = 5.0, False, []
     for t in range(steps):
-        level += 1 + 0.5 * math.sin(2 * math.pi * t / 24) + noise[t].item() - (3 if pumping else 0)
-        pumping = level >= 2 if pumping else level >= 10
-        levels.append(level)
-    return torch.tensor(levels, dtype=torch.float64)[:, None]
+        amount += 1 + 0.5 * math.sin(2 * math.pi * t / 24) + noise[t].item() - (3 if pumping else 0)
+        pumping = amount >= 2 if pumping else amount >= 10
+        amounts.append(amount)
+    return torch.tensor(amounts, dtype=torch.float64)[:, None]

@@ -19,7 +19,10 @@ def index_select(input, dim, index):
     if index.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     n = input._array.shape[dim]
-    if index.numel() and (index._array.max() >= n or index._array.min() < 0):
+    outside = index._array[(index._array >= n) | (index._array < 0)]
+    if outside.size and dim == 1:  # torch has a program of its own for this dimension
+        raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={n}")
+    if outside.size:
         raise IndexError("index out of range in self")
     return rename_node(getitem(input, (slice(None),) * dim + (index.reshape(-1),)), "IndexSelect")
 

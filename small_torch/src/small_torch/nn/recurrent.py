@@ -23,6 +23,15 @@ from .utils.rnn import PackedSequence
 KINDS = {"RNN_TANH": Elman(), "RNN_RELU": Elman(relu=True), "LSTM": Lstm(), "GRU": Gru()}
 
 
+def check_rows(sizes, rows):
+    """Raise torch's error if packed data have fewer rows than the batch sizes need, as with too large a length."""
+    start = 0
+    for size in sizes:
+        if start + size > rows:
+            raise RuntimeError(f"start ({start}) + length ({size}) exceeds dimension size ({rows}).")
+        start += size
+
+
 def draw_parameters(module):
     """Draw every parameter from U(-k, k) with k = 1 / √hidden_size."""
     k = 1 / math.sqrt(module.hidden_size) if module.hidden_size > 0 else 0
@@ -148,6 +157,8 @@ class RNNBase(Module):
         if not sizes:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         check_dtypes(state, weight, self.bias)
+        if packed:
+            check_rows(sizes, len(x))
 
         output, ends = self._run(x, sizes, state)
 
