@@ -161,6 +161,13 @@ def test_shown_source_fits(path):
                     assert max(map(len, text.splitlines())) <= 88, cell.id
 
 
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.parent.name == "ko"], ids=name)
+def test_korean_units_follow_their_number(path):
+    apart = re.compile(r"\d (?:개|가지|문자|스텝|유닛|비트|바이트|자\b|일\b|번\b|배\b).*")
+    lines = [line for cell in code(path) for output in cell.outputs for line in apart.findall("".join(texts(output)))]
+    assert lines == []
+
+
 @each
 def test_chapter_has_proof_exercises_and_summary_in_order(path):
     """Check for the proof against torch, then exercises with solutions, then what the reader can do; not in drafts."""
