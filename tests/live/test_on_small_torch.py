@@ -23,7 +23,7 @@ SLOW_CELLS = {
     "language_model": (
         """
         learns-and-writes lines-written perplexity-picture perplexity-fell counts-table which-layer-picture forced beyond-counting-table
-        which-layer-table solution-forgetting
+        which-layer-table past-over-places solution-forgetting
     """  # noqa: E501
     ),
     "matrix_state": "learns writes solution-more-keys solution-longer",

@@ -172,6 +172,7 @@ def test_a_failed_load_is_reported_and_can_be_repeated(browser, fake_live_addres
         book.says("could not be loaded (numpy.whl).")
         book.page.evaluate("window.unreachable = false")
         book.bar("Try again").click()
+        book.says("Python is ready")
         assert book.ran() == [0]
 
 
