@@ -5,10 +5,17 @@
 const here = new URL(".", import.meta.url);
 let session = null;
 
-let failure = null; // the first error in a file: Pyodide reports errors of its own that follow from it
+let failure = null, // the first error in a file: Pyodide reports errors of its own that follow from it, or waits for ever
+  fail;
+const failed = new Promise((_resolve, reject) => (fail = reject));
+self.addEventListener("unhandledrejection", (event) => failure && event.preventDefault());
 
-/* Return an error for a file. reason: offline, absent or damaged. */
-const problem = (reason, what) => (failure ??= Object.assign(new Error(what), { reason }));
+/* Return an error for a file, which ends the start. reason: offline, absent or damaged. */
+const problem = (reason, what) => {
+  failure ??= Object.assign(new Error(what), { reason });
+  fail(failure);
+  return failure;
+};
 
 /* Fetch a file, decompressed if the site has it compressed. reload: names of files that no cache may answer.
  * loaded(name, bytes): called with each piece. */
@@ -89,7 +96,7 @@ const run = (source) => {
 self.onmessage = async ({ data }) => {
   if ("start" in data) {
     try {
-      await start(data.start, data.reload, data.language);
+      await Promise.race([start(data.start, data.reload, data.language), failed]);
       self.postMessage({ ready: true });
     } catch (error) {
       const { message, reason } = failure ?? error;

@@ -38,7 +38,7 @@ CELLS = {
         (
             "RecursionError",
             ["----> 5 f(0)", "----> 2     return g", "----> 4     return f", "more calls of the same lines",
-             "----> ", "----> ", "exceeded"],
+             "----> ", "----> ", "exceeded\nA page allows 400 calls within calls, a notebook more."],
         )
     ],
     "raise ExceptionGroup('two', [KeyError('k'), ValueError('v')])": [

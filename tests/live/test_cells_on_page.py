@@ -136,10 +136,11 @@ def test_the_editor_is_loaded_with_python_and_again_after_a_failure(browser, fak
         book.page.route("**/live/editor.js*", lost)
         book.load()
         book.button(0, "edit").click()
-        book.says(book.words["no_editor"])
+        book.says(book.words["no_editor"].format(why=""))
         book.page.unroute("**/live/editor.js*")
         book.button(0, "edit").click()
         book.page.get_by_role("textbox").wait_for()
+        book.says("Python is ready")
 
 
 EDITOR = """async () => {

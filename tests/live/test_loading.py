@@ -40,6 +40,7 @@ def reader_of(browser, site, script="", **options):
             errors = []
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.goto(f"{site.address}/{PAGE}")
+            page.evaluate("document.fonts.ready.then(() => true)")  # a font that arrives moves the buttons
             reader = Reader(page, NOTEBOOK)
             reader.errors = errors
             yield reader
@@ -62,6 +63,8 @@ FAILURES = [
     ("worker.js", "short", "damaged"),
     ("worker.js", "refused", "offline"),
     ("pyodide.mjs", "refused", "offline"),
+    ("pyodide.asm.wasm.gz", 503, "absent"),
+    ("pyodide.asm.wasm.gz", "cut", "damaged"),
     ("packages.zip", "refused", "offline"),
     ("packages.zip", 404, "absent"),
     ("packages.zip", "cut", "damaged"),

@@ -133,6 +133,7 @@ def test_an_endless_cell_can_be_stopped(browser, fake_live_address):
         assert book.cell(1).get_attribute("aria-busy") == "true"
         book.button(1, "Stop").click()
         book.says("Python begins anew")
+        book.page.wait_for_function("asked.at(-1) === 'start'")
         assert book.calls()[-2:] == ["stop", "start"] and book.code(1).input_value().startswith("while True")
         book.button(1, "Restore").click()
         book.run(2)

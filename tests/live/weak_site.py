@@ -1,6 +1,8 @@
 """A site that releases new versions of what runs cells, and whose network fails as a test wants."""
 
+import gzip
 import json
+import random
 import shutil
 import threading
 from contextlib import contextmanager
@@ -69,6 +71,7 @@ class WeakSite:
             shutil.copy(path, target)
         for name in ("kernel.js", "worker.js"):
             shutil.copy(page_scripts.HERE / name, target)
+        (target / "pyodide.asm.wasm.gz").write_bytes(gzip.compress(random.Random(version).randbytes(30_000)))
         for name in ("packages.zip", "book.zip"):
             (target / name).write_bytes(version.encode() * 30_000)
         files = {path.name: path.stat().st_size for path in target.iterdir()}

@@ -71,7 +71,7 @@ export class Cell {
 
   async edit() {
     if (!this.editor) {
-      const createEditor = await this.page.editors().catch(() => this.page.say("no_editor"));
+      const createEditor = await this.page.editors().catch((error) => this.page.sayNoEditor(error));
       if (!createEditor || this.editor) return this.editor?.focus();
       const parent = element("div", { className: "run-editor highlight" });
       this.code.after(parent);

@@ -163,10 +163,10 @@ class Loader {
   }
 
   /* Return an error as a Problem. Browsers do not say why a script failed, so fetch the scripts and look at the answers. */
-  async explain(error) {
+  async explain(error, names = SCRIPTS) {
     if (error.reason) return error;
     try {
-      for (const name of SCRIPTS) if (name in this.manifest.files) await this.fetchAgain(name);
+      for (const name of names) if (name in this.manifest.files) await this.fetchAgain(name);
     } catch (problem) {
       return problem;
     }

@@ -30,6 +30,7 @@ class Page {
       new URL(`${document.documentElement.dataset.content_root}../live/`, location.href),
     );
     this.queue = [];
+    this.needs = new Set(); // cells that run because the pressed one needs them
     this.clock = 0; // the number of runs
     this.turn = 0; // the number of stops of Python: outputs of earlier runs are ignored
     this.figure = (place, data) => showFigure(place, data, this);
@@ -194,7 +195,16 @@ class Page {
 
   async editors() {
     const { createEditor } = await this.loading.loader.importScript("editor.js");
+    if (this.withoutEditor) this.say("ready");
+    this.withoutEditor = false;
     return createEditor;
+  }
+
+  /* Say why there is no editor. */
+  async sayNoEditor(error) {
+    const { reason } = await this.loading.loader.explain(error, ["editor.js"]);
+    this.say("no_editor", { why: this.words[reason] ?? "" });
+    this.withoutEditor = true;
   }
 
   recolour() {
@@ -232,7 +242,9 @@ class Page {
   }
 
   run(cell) {
-    this.enqueue([...this.needed(cell), cell]);
+    const needed = this.needed(cell);
+    this.needs = new Set(needed);
+    this.enqueue([...needed, cell]);
   }
 
   /* Run all cells. button: the one below the title, which gets the focus back. */
@@ -271,7 +283,8 @@ class Page {
     const turn = this.turn;
     for (let k = 1; this.queue.length; k++) {
       const cell = this.queue.shift();
-      this.say(cell.kind === "slow" ? "runs_slow" : "runs", { k, all: k + this.queue.length }, "stop");
+      const runs = cell.kind === "slow" ? "runs_slow" : this.needs.has(cell) ? "runs_first" : "runs";
+      this.say(runs, { k, all: k + this.queue.length }, "stop");
       const good = await this.runOne(cell, turn);
       if (turn !== this.turn) return; // stopped or failed: another call handles what follows
       if (!good) break;
@@ -306,7 +319,7 @@ class Page {
     cell.ranAt = this.clock;
     cell.mark(status === "ok" ? "done" : "failed");
     this.markOlder();
-    if (status !== "ok") this.say("broke");
+    if (status !== "ok") this.say(this.queue.length ? "broke" : "broke_last");
     else if (!this.queue.length) this.say("ready");
     return status === "ok";
   }

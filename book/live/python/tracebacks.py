@@ -56,11 +56,14 @@ def error_lines(error):
 
 
 def message_lines(error):
-    """Return the lines that name an error, with its notes and, for a module that is missing, a sentence about that."""
+    """Return the lines that name an error, with its notes and a sentence about a missing module or a recursion."""
     lines = "".join(traceback.format_exception_only(error)).rstrip("\n").split("\n")
     if isinstance(error, SyntaxError):
         return [f"  {line}" if number else line for number, line in enumerate(lines)]
-    return lines + ([sentence] if (sentence := explain(error)) else [])
+    sentence = explain(error)
+    if isinstance(error, RecursionError):
+        sentence = f"A page allows {sys.getrecursionlimit()} calls within calls, a notebook more."
+    return lines + ([sentence] if sentence else [])
 
 
 def causes(error):
