@@ -48,8 +48,12 @@ unrolled.places = (html) => {
 };
 
 unrolled.count = (place, text, kind) => {
-  for (const stem of unrolled.stems(text))
-    place.counts.set(stem, (place.counts.get(stem) || 0) + unrolled.factors[kind]);
+  const stems = unrolled.stems(text);
+  const add = (word) => place.counts.set(word, (place.counts.get(word) || 0) + unrolled.factors[kind]);
+  stems.forEach((stem, i) => {
+    add(stem);
+    if (i) add(`${stems[i - 1]} ${stem}`);
+  });
 };
 
 /* Return how often a place has a word, as lookUp in search.js: as a part of others if it is not one itself. */
@@ -59,44 +63,60 @@ unrolled.occurrences = ({ counts }, word) => {
   return [...counts].reduce((sum, [stem, count]) => sum + (stem.includes(word) ? count / 2 : 0), 0);
 };
 
-/* Return the sections of a page that have searched words, the best first: [{ heading, anchor, place, places, score }].
- * names: those of the page, see unrolled.names. A section's place is its beginning or the cell that has more of the words. */
-unrolled.sections = (places, names) => {
-  const words = [...unrolled.searched];
-  for (const { name, anchor, heading } of names) {
-    const place = places.find((place) => place.anchor === anchor);
-    if (place && !heading) unrolled.count(place, name, "heading");
-  }
+/* Split the places of a page into sections, each with its places. */
+unrolled.split = (places, page) => {
   const sections = [];
   for (const place of places) {
-    place.hits = words.map((word) => unrolled.occurrences(place, word));
-    place.length = place.blocks.reduce((sum, { text }) => sum + text.length, 0);
-    if (sections.at(-1)?.element !== place.section) sections.push({ element: place.section, places: [] });
+    if (sections.at(-1)?.element !== place.section)
+      sections.push({ page, element: place.section, anchor: place.anchor, places: [], first: !sections.length });
     sections.at(-1).places.push(place);
   }
   for (const section of sections) {
-    section.hits = words.map((_, i) => section.places.reduce((sum, { hits }) => sum + hits[i], 0));
+    section.heading = section.element?.querySelector(":scope > :is(h1, h2, h3, h4, h5)");
+    for (const place of section.places) place.length = place.blocks.reduce((sum, { text }) => sum + text.length, 0);
     section.length = section.places.reduce((sum, { length }) => sum + length, 0);
   }
+  return sections;
+};
+
+const P = (window.P = { name: 5, like: 2.5, likePow: 2, intro: 0.5, pair: 0.5, k: 1, b: 0.6, share: 1.5, page: 1, imp: 2 });
+
+/* Give each section a score: how well it has the words of the query. Sections of all found pages are compared. */
+unrolled.score = (sections) => {
+  const query = unrolled.stems(unrolled.query);
+  const pairs = query.slice(1).map((stem, i) => `${query[i]} ${stem}`);
+  const words = [...unrolled.searched, ...new Set(pairs)];
+  const names = Map.groupBy(unrolled.names(), ({ page }) => page);
+  for (const section of sections) {
+    for (const place of section.places) place.hits = words.map((word) => unrolled.occurrences(place, word));
+    section.hits = words.map((_, i) => section.places.reduce((sum, { hits }) => sum + hits[i], 0));
+    const anchors = section.places.map(({ anchor }) => anchor);
+    section.likeness = 0;
+    for (const name of names.get(section.page) || []) {
+      if (!anchors.includes(name.anchor)) continue;
+      const likeness = unrolled.likeness(name);
+      section.likeness = Math.max(section.likeness, likeness);
+      if (name.heading) continue;
+      const stems = unrolled.stems(name.name);
+      words.forEach((word, i) => {
+        if (stems.includes(word)) section.hits[i] = Math.max(section.hits[i], P.name * likeness);
+      });
+    }
+  }
   const mean = sections.reduce((sum, { length }) => sum + length, 0) / sections.length;
-  const rarities = words.map((_, i) =>
-    Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)),
+  const rarities = words.map((word, i) =>
+    Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)) *
+      (word.includes(" ") ? P.pair : 1) * unrolled.importance(word),
   );
   // The more often a word has been found, the less it adds; and it adds less in a longer text (BM25).
   const rate = ({ hits, length }) =>
-    hits.reduce((sum, n, i) => sum + (rarities[i] * n * 3) / (n + 1 + length / mean), 0);
-  const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n ? rarities[i] : 0), 0);
+    hits.reduce((sum, n, i) => sum + (rarities[i] * n * (1 + P.k)) / (n + P.k * (1 - P.b + (P.b * length) / mean)), 0);
+  const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n && !words[i].includes(" ") ? rarities[i] : 0), 0);
   const most = Math.max(...sections.map(share));
-
   for (const section of sections) {
-    const anchors = section.places.map(({ anchor }) => anchor);
-    section.heading = section.element?.querySelector(":scope > :is(h1, h2, h3, h4, h5)");
-    section.anchor = anchors[0];
-    section.score = rate(section) * (share(section) / most) ** 2;
+    section.score = rate(section) * (share(section) / most) ** P.share * (1 + P.like * section.likeness ** P.likePow);
     if (unrolled.minor.test(section.anchor)) section.score *= 0.05;
-    if (section === sections[0]) section.score *= 0.5; // a page's introduction names what its sections explain
-    const likeness = names.filter(({ anchor }) => anchors.includes(anchor)).map(unrolled.likeness);
-    section.score *= 1 + Math.max(0, ...likeness);
+    if (section.first) section.score *= P.intro; // a page's introduction names what its sections explain
     [section.place] = section.places;
     const better = section.places.filter((place) => share(place) > share(section.place) + 1e-9);
     if (better.length) section.place = better.sort((a, b) => share(b) - share(a) || rate(b) - rate(a))[0];
@@ -148,18 +168,25 @@ unrolled.summarize = (section) => {
   return summary;
 };
 
-/* Read a page, once, and return its sections that have searched words. */
+/* Read a page, once, and return its sections. */
 unrolled.pages = new Map();
-unrolled.read = async (file, page) => {
-  if (!unrolled.pages.has(file))
-    unrolled.pages.set(
-      file,
-      fetch(file).then((answer) => answer.text()),
-    );
-  return unrolled.sections(
-    unrolled.places(await unrolled.pages.get(file)),
-    unrolled.names().filter((name) => name.page === page),
-  );
+unrolled.read = (file, page) => {
+  const read = async () => unrolled.split(unrolled.places(await (await fetch(file)).text()), page);
+  if (!unrolled.pages.has(file)) unrolled.pages.set(file, read());
+  return unrolled.pages.get(file);
+};
+
+unrolled.search = async (query) => {
+  const results = Search._performSearch(...Search._parseQuery(query)).reverse();
+  const read = await Promise.all(results.slice(0, 10).map(([name]) => unrolled.read(`${name}.html`, Search._index.docnames.indexOf(name))));
+  const sections = unrolled.score(read.flat());
+  const best = Math.max(...results.map((r) => r[4]));
+  results.forEach((r) => {
+    const page = Search._index.docnames.indexOf(r[0]);
+    r.sections = sections.filter((s) => s.page === page);
+    r.total = (r.sections[0]?.score || 0) * (r[4] / best) ** P.page;
+  });
+  return results.sort((a, b) => b.total - a.total);
 };
 
 /* Show the results: at once as far as the index goes, then the section of each page, an excerpt, and a second section. */
