@@ -133,7 +133,7 @@ unrolled.distance = (a, b) => {
 /* Return how much a pair of characters counts: the pairs of a long word in katakana or Hangul together count for two words. */
 unrolled.importance = (pair) => {
   const run = (unrolled.clean(unrolled.query).match(/[ァ-ヺー]+|[가-힣]+/gu) || []).find((run) => run.includes(pair));
-  return run ? Math.min(1, (P.imp || 2) / (run.length - 1)) : 1;
+  return run ? Math.min(1, 2 / (run.length - 1)) : 1;
 };
 
 /* Return how much a name of a place is like the query, from 0 to 1: 1 if it contains the query or has the same words.
@@ -167,6 +167,8 @@ unrolled.rarities = (words, weights) => {
   return rarities;
 };
 
+unrolled.asking = /^(assignment|index$|teaching|glossary)/;
+
 /* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
  * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most half
  * of the words (weighted by rarity) that the best page has. */
@@ -198,8 +200,9 @@ unrolled.rank = (searchTerms) => {
     if (!best || best.likeness < name.likeness) unrolled.bestNames.set(name.page, name);
   }
   for (const page of pages) {
-    page.score *= 1 + 0.5 * (unrolled.bestNames.get(page.page)?.likeness ?? 0) ** 3;
-    if (/^(assignment|index|teaching|glossary)/.test(docnames[page.page])) page.score *= docnames[page.page]==="index"?0.4:0.8; // chapters explain, assignments ask
+    const likeness = unrolled.bestNames.get(page.page)?.likeness ?? 0;
+    page.score *= 1 + 0.5 * likeness ** 3;
+    if (likeness < 1 && unrolled.asking.test(docnames[page.page])) page.score *= 0.5; // chapters explain
   }
   return pages.filter((page) => page.has > 0.5 * most).sort((a, b) => b.score - a.score);
 };

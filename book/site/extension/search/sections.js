@@ -64,7 +64,7 @@ unrolled.occurrences = ({ counts }, word) => {
 };
 
 /* Split the places of a page into sections, each with its places. */
-unrolled.split = (places, page) => {
+unrolled.toSections = (places, page) => {
   const sections = [];
   for (const place of places) {
     if (sections.at(-1)?.element !== place.section)
@@ -79,44 +79,42 @@ unrolled.split = (places, page) => {
   return sections;
 };
 
-const P = (window.P = { name: 5, like: 2.5, likePow: 2, intro: 0.5, pair: 0.5, k: 1, b: 0.6, share: 1.5, page: 1, imp: 2 });
-
 /* Give each section a score: how well it has the words of the query. Sections of all found pages are compared. */
 unrolled.score = (sections) => {
   const query = unrolled.stems(unrolled.query);
   const pairs = query.slice(1).map((stem, i) => `${query[i]} ${stem}`);
   const words = [...unrolled.searched, ...new Set(pairs)];
-  const names = Map.groupBy(unrolled.names(), ({ page }) => page);
+  const names = unrolled.names();
   for (const section of sections) {
     for (const place of section.places) place.hits = words.map((word) => unrolled.occurrences(place, word));
     section.hits = words.map((_, i) => section.places.reduce((sum, { hits }) => sum + hits[i], 0));
     const anchors = section.places.map(({ anchor }) => anchor);
     section.likeness = 0;
-    for (const name of names.get(section.page) || []) {
-      if (!anchors.includes(name.anchor)) continue;
+    for (const name of names) {
+      if (name.page !== section.page || !anchors.includes(name.anchor)) continue;
       const likeness = unrolled.likeness(name);
       section.likeness = Math.max(section.likeness, likeness);
       if (name.heading) continue;
       const stems = unrolled.stems(name.name);
       words.forEach((word, i) => {
-        if (stems.includes(word)) section.hits[i] = Math.max(section.hits[i], P.name * likeness);
+        if (stems.includes(word)) section.hits[i] = Math.max(section.hits[i], 5 * likeness);
       });
     }
   }
   const mean = sections.reduce((sum, { length }) => sum + length, 0) / sections.length;
   const rarities = words.map((word, i) =>
     Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)) *
-      (word.includes(" ") ? P.pair : 1) * unrolled.importance(word),
+      (word.includes(" ") ? 0.5 : 1) * unrolled.importance(word),
   );
   // The more often a word has been found, the less it adds; and it adds less in a longer text (BM25).
   const rate = ({ hits, length }) =>
-    hits.reduce((sum, n, i) => sum + (rarities[i] * n * (1 + P.k)) / (n + P.k * (1 - P.b + (P.b * length) / mean)), 0);
+    hits.reduce((sum, n, i) => sum + (rarities[i] * n * 2) / (n + 0.4 + (0.6 * length) / mean), 0);
   const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n && !words[i].includes(" ") ? rarities[i] : 0), 0);
   const most = Math.max(...sections.map(share));
   for (const section of sections) {
-    section.score = rate(section) * (share(section) / most) ** P.share * (1 + P.like * section.likeness ** P.likePow);
+    section.score = rate(section) * (share(section) / most) ** 1.5 * (1 + 2.5 * section.likeness ** 2);
     if (unrolled.minor.test(section.anchor)) section.score *= 0.05;
-    if (section.first) section.score *= P.intro; // a page's introduction names what its sections explain
+    if (section.first) section.score *= 0.5; // a page's introduction names what its sections explain
     [section.place] = section.places;
     const better = section.places.filter((place) => share(place) > share(section.place) + 1e-9);
     if (better.length) section.place = better.sort((a, b) => share(b) - share(a) || rate(b) - rate(a))[0];
@@ -171,46 +169,51 @@ unrolled.summarize = (section) => {
 /* Read a page, once, and return its sections. */
 unrolled.pages = new Map();
 unrolled.read = (file, page) => {
-  const read = async () => unrolled.split(unrolled.places(await (await fetch(file)).text()), page);
+  const read = async () => unrolled.toSections(unrolled.places(await (await fetch(file)).text()), page);
   if (!unrolled.pages.has(file)) unrolled.pages.set(file, read());
   return unrolled.pages.get(file);
 };
 
+/* Return the results in the form of Sphinx, the best first, each with its sections: at most ten pages, in the order of
+ * their best sections. A page that cannot be read in time keeps its place in the index's order, without sections. */
 unrolled.search = async (query) => {
-  const results = Search._performSearch(...Search._parseQuery(query)).reverse();
-  const read = await Promise.all(results.slice(0, 10).map(([name]) => unrolled.read(`${name}.html`, Search._index.docnames.indexOf(name))));
-  const sections = unrolled.score(read.flat());
-  const best = Math.max(...results.map((r) => r[4]));
-  results.forEach((r) => {
-    const page = Search._index.docnames.indexOf(r[0]);
-    r.sections = sections.filter((s) => s.page === page);
-    r.total = (r.sections[0]?.score || 0) * (r[4] / best) ** P.page;
-  });
-  return results.sort((a, b) => b.total - a.total);
+  const results = Search._performSearch(...Search._parseQuery(query)).reverse().slice(0, 10);
+  const numberOf = ([name]) => Search._index.docnames.indexOf(name);
+  const late = new Promise((resolve) => setTimeout(resolve, 3000, []));
+  const read = (result) => {
+    const sections = unrolled.read(result[0] + DOCUMENTATION_OPTIONS.LINK_SUFFIX, numberOf(result));
+    return Promise.race([sections.catch(() => []), late]);
+  };
+  const pages = DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY ? await Promise.all(results.map(read)) : [];
+  const sections = unrolled.score(pages.flat());
+  for (const result of results) {
+    result.sections = sections.filter(({ page }) => page === numberOf(result));
+    result.score = result[4] ** 2 * ((result.sections[0] || sections[0])?.score ?? 1);
+  }
+  return results.sort((a, b) => b.score - a.score);
 };
 
-/* Show the results: at once as far as the index goes, then the section of each page, an excerpt, and a second section. */
+/* Show the results: the section of each page, an excerpt, and a second section. */
 Search.query = async (query) => {
-  const results = Search._performSearch(...Search._parseQuery(query)).reverse();
+  const results = await unrolled.search(query);
   document.getElementById("search-progress").replaceChildren();
   const make = (tag, parent, className = "") =>
     parent.appendChild(Object.assign(document.createElement(tag), { className }));
-  const details = results.map(async ([name, title, anchor, heading]) => {
+  for (const { 0: name, 1: title, 2: anchor, 3: heading, sections } of results) {
+    const [first, second] = sections;
     const item = make("li", Search.output);
     const file = name + DOCUMENTATION_OPTIONS.LINK_SUFFIX;
     const link = make("a", item);
-    link.href = file + anchor;
+    link.href = file + (first ? "" : anchor);
     link.innerHTML = title;
     const lead = (link, anchor, nodes) => {
       link.href = `${file}#${anchor}`;
       make("span", link, "section").append(...nodes);
     };
-    if (heading) lead(link, anchor.slice(1), [heading]);
-    if (!DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY) return;
-    const [first, second] = await unrolled.read(file, Search._index.docnames.indexOf(name));
-    if (!first) return;
-    link.querySelector(".section")?.remove();
-    link.href = file;
+    if (!first) {
+      if (heading) lead(link, anchor.slice(1), [heading]);
+      continue;
+    }
     if (first.heading?.tagName !== "H1") lead(link, first.place.anchor, [...first.heading.cloneNode(true).childNodes]);
     // The page marks what it has of the query: the index may have a word from another page, or as a synonym.
     const text = first.places.flatMap(({ blocks }) => blocks.map((block) => block.text.toLowerCase())).join(" ");
@@ -220,8 +223,7 @@ Search.query = async (query) => {
     item.append(unrolled.summarize(first));
     if (second?.score > 0.6 * first.score && second.heading?.tagName !== "H1")
       lead(make("a", make("p", item, "more")), second.place.anchor, [...second.heading.cloneNode(true).childNodes]);
-  });
-  await Promise.allSettled(details.slice(0, 3)); // what is seen first; a page that cannot be read has no section
+  }
   Search.status.role = "status"; // a screen reader reads it
   _finishSearch(results.length);
 };
