@@ -32,7 +32,7 @@ def read_queries(name):
 SECTION_QUERIES = yaml.safe_load((ROOT / "tests/site/queries/sections.yml").read_text(encoding="utf-8"))
 QUERIES = {language: read_queries("all") + read_queries(language) for language in FINISHED}
 
-# Runs the search without showing the results; returns for each query [page, anchor of its section, excerpt], best first.
+# Runs the search without showing the results; returns [page, anchor of its section, excerpt] for each, best first.
 SEARCH = """async queries => {
     const found = [];
     for (const query of queries) {

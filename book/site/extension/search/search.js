@@ -103,11 +103,22 @@ unrolled.names = () => {
 /* Return the word of the index that a word of letters which is not in it may stand for: gradiant, forgetgate. */
 unrolled.correct = (word) => {
   const { terms } = unrolled;
-  if (word.length < 5 || unrolled.isCJK(word) || /[._]/.test(word) || [...terms.keys()].some((term) => term.includes(word)))
+  if (
+    word.length < 5 ||
+    unrolled.isCJK(word) ||
+    /[._]/.test(word) ||
+    [...terms.keys()].some((term) => term.includes(word))
+  )
     return [word];
   const near = (term) =>
-    Math.abs(term.length - word.length) < 3 && term[0] === word[0] && unrolled.distance(term, word) <= (word.length < 8 ? 1 : 2);
-  const found = [...terms.keys()].filter(near).sort((a, b) => unrolled.distance(a, word) - unrolled.distance(b, word) || terms.get(b).length - terms.get(a).length);
+    Math.abs(term.length - word.length) < 3 &&
+    term[0] === word[0] &&
+    unrolled.distance(term, word) <= (word.length < 8 ? 1 : 2);
+  const found = [...terms.keys()]
+    .filter(near)
+    .sort(
+      (a, b) => unrolled.distance(a, word) - unrolled.distance(b, word) || terms.get(b).length - terms.get(a).length,
+    );
   if (found.length) return [found[0]];
   for (let i = 3; i < word.length - 2; i++) {
     const parts = [word.slice(0, i), word.slice(i)].map((part) => unrolled.stemmer.stemWord(part));
@@ -123,7 +134,8 @@ unrolled.distance = (a, b) => {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       next[j] = Math.min(last[j] + 1, next[j - 1] + 1, last[j - 1] + (a[i - 1] !== b[j - 1]));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) next[j] = Math.min(next[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        next[j] = Math.min(next[j], before[j - 2] + 1);
     }
     [before, last] = [last, next];
   }
@@ -170,7 +182,7 @@ unrolled.rarities = (words, weights) => {
 unrolled.asking = /^(assignment|index$|teaching|glossary)/;
 
 /* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
- * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most half
+ * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most 0.4
  * of the words (weighted by rarity) that the best page has. */
 unrolled.rank = (searchTerms) => {
   const { docnames, terms } = Search._index;
@@ -204,7 +216,7 @@ unrolled.rank = (searchTerms) => {
     page.score *= 1 + 0.5 * likeness ** 3;
     if (likeness < 1 && unrolled.asking.test(docnames[page.page])) page.score *= 0.5; // chapters explain
   }
-  return pages.filter((page) => page.has > 0.5 * most).sort((a, b) => b.score - a.score);
+  return pages.filter((page) => page.has > 0.4 * most).sort((a, b) => b.score - a.score);
 };
 
 /* Return the results in the form of Sphinx, the worst first. The anchor is that of the heading or name most like the query:

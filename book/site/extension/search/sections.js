@@ -102,9 +102,11 @@ unrolled.score = (sections) => {
     }
   }
   const mean = sections.reduce((sum, { length }) => sum + length, 0) / sections.length;
-  const rarities = words.map((word, i) =>
-    Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)) *
-      (word.includes(" ") ? 0.5 : 1) * unrolled.importance(word),
+  const rarities = words.map(
+    (word, i) =>
+      Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)) *
+      (word.includes(" ") ? 0.5 : 1) *
+      unrolled.importance(word),
   );
   // The more often a word has been found, the less it adds; and it adds less in a longer text (BM25).
   const rate = ({ hits, length }) =>
@@ -177,7 +179,9 @@ unrolled.read = (file, page) => {
 /* Return the results in the form of Sphinx, the best first, each with its sections: at most ten pages, in the order of
  * their best sections. A page that cannot be read in time keeps its place in the index's order, without sections. */
 unrolled.search = async (query) => {
-  const results = Search._performSearch(...Search._parseQuery(query)).reverse().slice(0, 10);
+  const results = Search._performSearch(...Search._parseQuery(query))
+    .reverse()
+    .slice(0, 10);
   const numberOf = ([name]) => Search._index.docnames.indexOf(name);
   const late = new Promise((resolve) => setTimeout(resolve, 3000, []));
   const read = (result) => {
