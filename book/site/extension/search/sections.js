@@ -192,7 +192,9 @@ unrolled.search = async (query) => {
   const sections = unrolled.score(pages.flat());
   for (const result of results) {
     result.sections = sections.filter(({ page }) => page === numberOf(result));
-    result.score = result[4] ** 2 * ((result.sections[0] || sections[0])?.score ?? 1);
+    const { anchor, likeness } = unrolled.bestNames.get(numberOf(result)) || {};
+    const [best] = anchor === "" && likeness === 1 ? sections : [...result.sections, ...sections]; // the page's own name
+    result.score = result[4] ** 2 * (best?.score ?? 1);
   }
   return results.sort((a, b) => b.score - a.score);
 };
