@@ -32,7 +32,8 @@ LATIN = "A-Za-z0-9_À-ÖØ-öø-ɏͰ-Ͽ"
 PATTERNS = {
     "word": f"[{CJK}]+|[{LATIN}]+(?:\\.[{LATIN}]+)*",
     "cjk": f"^[{CJK}]",
-    "grammar": "^[ぁ-ゖー]+$|[をのは的了是吗呢么]|^[은는이가을를의와과도로和与]$",  # between the words
+    # between the words
+    "grammar": "^[ぁ-ゖー]+$|[をのはにでとも的了是吗呢么]|^が|[ァ-ヺー]が|^[은는이가을를의와과도로和与]$",
     "number": "^[0-9]",  # also .2f and 3x
 }
 # Endings that are removed first because one word has several: パラメーター is also written パラメータ, and 상태 becomes

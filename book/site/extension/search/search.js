@@ -100,6 +100,54 @@ unrolled.names = () => {
   );
 };
 
+/* Return the word of the index that a word of letters which is not in it may stand for: gradiant, forgetgate. */
+unrolled.correct = (word) => {
+  const { terms } = unrolled;
+  if (
+    word.length < 5 ||
+    unrolled.isCJK(word) ||
+    /[._]/.test(word) ||
+    [...terms.keys()].some((term) => term.includes(word))
+  )
+    return [word];
+  const near = (term) =>
+    Math.abs(term.length - word.length) < 3 &&
+    term[0] === word[0] &&
+    unrolled.distance(term, word) <= (word.length < 8 ? 1 : 2);
+  const found = [...terms.keys()]
+    .filter(near)
+    .sort(
+      (a, b) => unrolled.distance(a, word) - unrolled.distance(b, word) || terms.get(b).length - terms.get(a).length,
+    );
+  if (found.length) return [found[0]];
+  for (let i = 3; i < word.length - 2; i++) {
+    const parts = [word.slice(0, i), word.slice(i)].map((part) => unrolled.stemmer.stemWord(part));
+    if (parts.every((part) => terms.has(part))) return parts;
+  }
+  return [word];
+};
+
+/* Return how many letters have to be changed, added, left out or exchanged to make one word of the other. */
+unrolled.distance = (a, b) => {
+  let [before, last] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(last[j] + 1, next[j - 1] + 1, last[j - 1] + (a[i - 1] !== b[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        next[j] = Math.min(next[j], before[j - 2] + 1);
+    }
+    [before, last] = [last, next];
+  }
+  return last[b.length];
+};
+
+/* Return how much a pair of characters counts: the pairs of a long word in katakana or Hangul together count for two words. */
+unrolled.importance = (pair) => {
+  const run = (unrolled.clean(unrolled.query).match(/[ァ-ヺー]+|[가-힣]+/gu) || []).find((run) => run.includes(pair));
+  return run ? Math.min(1, 2 / (run.length - 1)) : 1;
+};
+
 /* Return how much a name of a place is like the query, from 0 to 1: 1 if it contains the query or has the same words.
  * Spaces do not matter: their use varies in Korean. */
 unrolled.likeness = ({ name }) => {
@@ -119,7 +167,7 @@ unrolled.likeness = ({ name }) => {
 unrolled.rarities = (words, weights) => {
   const own = (word) => {
     const { size } = weights.get(word) || unrolled.lookUp(word);
-    return size ? Math.log(1 + Search._index.docnames.length / size) : 0;
+    return size ? unrolled.importance(word) * Math.log(1 + Search._index.docnames.length / size) : 0;
   };
   const rarities = new Map([...words].map((word) => [word, own(word)]));
   for (const run of unrolled.words(unrolled.query).filter(unrolled.isCJK))
@@ -131,8 +179,10 @@ unrolled.rarities = (words, weights) => {
   return rarities;
 };
 
+unrolled.asking = /^(assignment|index$|teaching|glossary)/;
+
 /* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
- * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most half
+ * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most 0.4
  * of the words (weighted by rarity) that the best page has. */
 unrolled.rank = (searchTerms) => {
   const { docnames, terms } = Search._index;
@@ -149,7 +199,8 @@ unrolled.rank = (searchTerms) => {
     unrolled.searched = new Set(words);
     return pages.filter((page) => page.score);
   };
-  let pages = rank(searchTerms);
+  const given = [...searchTerms];
+  let pages = rank(new Set(given.flatMap(unrolled.correct)));
   // 埋込 and 埋め込み have no pair of characters in common, but single ones
   if (!pages.length) pages = rank(new Set([...searchTerms].filter(unrolled.isCJK).join("")));
   const most = Math.max(...pages.map((page) => page.has));
@@ -161,10 +212,11 @@ unrolled.rank = (searchTerms) => {
     if (!best || best.likeness < name.likeness) unrolled.bestNames.set(name.page, name);
   }
   for (const page of pages) {
-    page.score *= 1 + 0.5 * (unrolled.bestNames.get(page.page)?.likeness ?? 0) ** 3;
-    if (docnames[page.page].startsWith("assignment")) page.score *= 0.8; // chapters explain, assignments ask
+    const likeness = unrolled.bestNames.get(page.page)?.likeness ?? 0;
+    page.score *= 1 + 0.5 * likeness ** 3;
+    if (likeness < 1 && unrolled.asking.test(docnames[page.page])) page.score *= 0.5; // chapters explain
   }
-  return pages.filter((page) => page.has > 0.5 * most).sort((a, b) => b.score - a.score);
+  return pages.filter((page) => page.has > 0.4 * most).sort((a, b) => b.score - a.score);
 };
 
 /* Return the results in the form of Sphinx, the worst first. The anchor is that of the heading or name most like the query:

@@ -48,8 +48,12 @@ unrolled.places = (html) => {
 };
 
 unrolled.count = (place, text, kind) => {
-  for (const stem of unrolled.stems(text))
-    place.counts.set(stem, (place.counts.get(stem) || 0) + unrolled.factors[kind]);
+  const stems = unrolled.stems(text);
+  const add = (word) => place.counts.set(word, (place.counts.get(word) || 0) + unrolled.factors[kind]);
+  stems.forEach((stem, i) => {
+    add(stem);
+    if (i) add(`${stems[i - 1]} ${stem}`);
+  });
 };
 
 /* Return how often a place has a word, as lookUp in search.js: as a part of others if it is not one itself. */
@@ -59,44 +63,60 @@ unrolled.occurrences = ({ counts }, word) => {
   return [...counts].reduce((sum, [stem, count]) => sum + (stem.includes(word) ? count / 2 : 0), 0);
 };
 
-/* Return the sections of a page that have searched words, the best first: [{ heading, anchor, place, places, score }].
- * names: those of the page, see unrolled.names. A section's place is its beginning or the cell that has more of the words. */
-unrolled.sections = (places, names) => {
-  const words = [...unrolled.searched];
-  for (const { name, anchor, heading } of names) {
-    const place = places.find((place) => place.anchor === anchor);
-    if (place && !heading) unrolled.count(place, name, "heading");
-  }
+/* Split the places of a page into sections, each with its places. */
+unrolled.toSections = (places, page) => {
   const sections = [];
   for (const place of places) {
-    place.hits = words.map((word) => unrolled.occurrences(place, word));
-    place.length = place.blocks.reduce((sum, { text }) => sum + text.length, 0);
-    if (sections.at(-1)?.element !== place.section) sections.push({ element: place.section, places: [] });
+    if (sections.at(-1)?.element !== place.section)
+      sections.push({ page, element: place.section, anchor: place.anchor, places: [], first: !sections.length });
     sections.at(-1).places.push(place);
   }
   for (const section of sections) {
-    section.hits = words.map((_, i) => section.places.reduce((sum, { hits }) => sum + hits[i], 0));
+    section.heading = section.element?.querySelector(":scope > :is(h1, h2, h3, h4, h5)");
+    for (const place of section.places) place.length = place.blocks.reduce((sum, { text }) => sum + text.length, 0);
     section.length = section.places.reduce((sum, { length }) => sum + length, 0);
   }
+  return sections;
+};
+
+/* Give each section a score: how well it has the words of the query. Sections of all found pages are compared. */
+unrolled.score = (sections) => {
+  const query = unrolled.stems(unrolled.query);
+  const pairs = query.slice(1).map((stem, i) => `${query[i]} ${stem}`);
+  const words = [...unrolled.searched, ...new Set(pairs)];
+  const names = unrolled.names();
+  for (const section of sections) {
+    for (const place of section.places) place.hits = words.map((word) => unrolled.occurrences(place, word));
+    section.hits = words.map((_, i) => section.places.reduce((sum, { hits }) => sum + hits[i], 0));
+    const anchors = section.places.map(({ anchor }) => anchor);
+    section.likeness = 0;
+    for (const name of names) {
+      if (name.page !== section.page || !anchors.includes(name.anchor)) continue;
+      const likeness = unrolled.likeness(name);
+      section.likeness = Math.max(section.likeness, likeness);
+      if (name.heading) continue;
+      const stems = unrolled.stems(name.name);
+      words.forEach((word, i) => {
+        if (stems.includes(word)) section.hits[i] = Math.max(section.hits[i], 5 * likeness);
+      });
+    }
+  }
   const mean = sections.reduce((sum, { length }) => sum + length, 0) / sections.length;
-  const rarities = words.map((_, i) =>
-    Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)),
+  const rarities = words.map(
+    (word, i) =>
+      Math.log(1 + sections.length / (sections.filter(({ hits }) => hits[i]).length || 1)) *
+      (word.includes(" ") ? 0.5 : 1) *
+      unrolled.importance(word),
   );
   // The more often a word has been found, the less it adds; and it adds less in a longer text (BM25).
   const rate = ({ hits, length }) =>
-    hits.reduce((sum, n, i) => sum + (rarities[i] * n * 3) / (n + 1 + length / mean), 0);
-  const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n ? rarities[i] : 0), 0);
+    hits.reduce((sum, n, i) => sum + (rarities[i] * n * 2) / (n + 0.4 + (0.6 * length) / mean), 0);
+  const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n && !words[i].includes(" ") ? rarities[i] : 0), 0);
   const most = Math.max(...sections.map(share));
-
   for (const section of sections) {
-    const anchors = section.places.map(({ anchor }) => anchor);
-    section.heading = section.element?.querySelector(":scope > :is(h1, h2, h3, h4, h5)");
-    section.anchor = anchors[0];
-    section.score = rate(section) * (share(section) / most) ** 2;
+    section.score = rate(section) * (share(section) / most) ** 1.5 * (1 + 2.5 * section.likeness ** 2);
     if (unrolled.minor.test(section.anchor)) section.score *= 0.05;
-    if (section === sections[0]) section.score *= 0.5; // a page's introduction names what its sections explain
-    const likeness = names.filter(({ anchor }) => anchors.includes(anchor)).map(unrolled.likeness);
-    section.score *= 1 + Math.max(0, ...likeness);
+    if (section.first) section.score *= 0.5; // a page's introduction names what its sections explain
     [section.place] = section.places;
     const better = section.places.filter((place) => share(place) > share(section.place) + 1e-9);
     if (better.length) section.place = better.sort((a, b) => share(b) - share(a) || rate(b) - rate(a))[0];
@@ -148,42 +168,58 @@ unrolled.summarize = (section) => {
   return summary;
 };
 
-/* Read a page, once, and return its sections that have searched words. */
+/* Read a page, once, and return its sections. */
 unrolled.pages = new Map();
-unrolled.read = async (file, page) => {
-  if (!unrolled.pages.has(file))
-    unrolled.pages.set(
-      file,
-      fetch(file).then((answer) => answer.text()),
-    );
-  return unrolled.sections(
-    unrolled.places(await unrolled.pages.get(file)),
-    unrolled.names().filter((name) => name.page === page),
-  );
+unrolled.read = (file, page) => {
+  const read = async () => unrolled.toSections(unrolled.places(await (await fetch(file)).text()), page);
+  if (!unrolled.pages.has(file)) unrolled.pages.set(file, read());
+  return unrolled.pages.get(file);
 };
 
-/* Show the results: at once as far as the index goes, then the section of each page, an excerpt, and a second section. */
+/* Return the results in the form of Sphinx, the best first, each with its sections: at most ten pages, in the order of
+ * their best sections. A page that cannot be read in time keeps its place in the index's order, without sections. */
+unrolled.search = async (query) => {
+  const results = Search._performSearch(...Search._parseQuery(query))
+    .reverse()
+    .slice(0, 10);
+  const numberOf = ([name]) => Search._index.docnames.indexOf(name);
+  const late = new Promise((resolve) => setTimeout(resolve, 3000, []));
+  const read = (result) => {
+    const sections = unrolled.read(result[0] + DOCUMENTATION_OPTIONS.LINK_SUFFIX, numberOf(result));
+    return Promise.race([sections.catch(() => []), late]);
+  };
+  const pages = DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY ? await Promise.all(results.map(read)) : [];
+  const sections = unrolled.score(pages.flat());
+  for (const result of results) {
+    result.sections = sections.filter(({ page }) => page === numberOf(result));
+    const { anchor, likeness } = unrolled.bestNames.get(numberOf(result)) || {};
+    const [best] = anchor === "" && likeness === 1 ? sections : [...result.sections, ...sections]; // the page's own name
+    result.score = result[4] ** 2 * (best?.score ?? 1);
+  }
+  return results.sort((a, b) => b.score - a.score);
+};
+
+/* Show the results: the section of each page, an excerpt, and a second section. */
 Search.query = async (query) => {
-  const results = Search._performSearch(...Search._parseQuery(query)).reverse();
+  const results = await unrolled.search(query);
   document.getElementById("search-progress").replaceChildren();
   const make = (tag, parent, className = "") =>
     parent.appendChild(Object.assign(document.createElement(tag), { className }));
-  const details = results.map(async ([name, title, anchor, heading]) => {
+  for (const { 0: name, 1: title, 2: anchor, 3: heading, sections } of results) {
+    const [first, second] = sections;
     const item = make("li", Search.output);
     const file = name + DOCUMENTATION_OPTIONS.LINK_SUFFIX;
     const link = make("a", item);
-    link.href = file + anchor;
+    link.href = file + (first ? "" : anchor);
     link.innerHTML = title;
     const lead = (link, anchor, nodes) => {
       link.href = `${file}#${anchor}`;
       make("span", link, "section").append(...nodes);
     };
-    if (heading) lead(link, anchor.slice(1), [heading]);
-    if (!DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY) return;
-    const [first, second] = await unrolled.read(file, Search._index.docnames.indexOf(name));
-    if (!first) return;
-    link.querySelector(".section")?.remove();
-    link.href = file;
+    if (!first) {
+      if (heading) lead(link, anchor.slice(1), [heading]);
+      continue;
+    }
     if (first.heading?.tagName !== "H1") lead(link, first.place.anchor, [...first.heading.cloneNode(true).childNodes]);
     // The page marks what it has of the query: the index may have a word from another page, or as a synonym.
     const text = first.places.flatMap(({ blocks }) => blocks.map((block) => block.text.toLowerCase())).join(" ");
@@ -193,8 +229,7 @@ Search.query = async (query) => {
     item.append(unrolled.summarize(first));
     if (second?.score > 0.6 * first.score && second.heading?.tagName !== "H1")
       lead(make("a", make("p", item, "more")), second.place.anchor, [...second.heading.cloneNode(true).childNodes]);
-  });
-  await Promise.allSettled(details.slice(0, 3)); // what is seen first; a page that cannot be read has no section
+  }
   Search.status.role = "status"; // a screen reader reads it
   _finishSearch(results.length);
 };
