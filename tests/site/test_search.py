@@ -214,6 +214,7 @@ def test_keys_lead_to_the_search_and_turn_pages(browser, address):
         page.keyboard.press("/")
         expect(field).to_be_focused()
         page.keyboard.press("Escape")
+        expect(field).to_be_hidden()  # the menu closes
         page.keyboard.press("ArrowLeft")
         page.wait_for_url("**/training.html")
 

@@ -144,10 +144,12 @@ unrolled.excerpt = (text, marks) => {
 
 /* Return a paragraph with the prose of a section around the query, which is marked. */
 unrolled.summarize = (section) => {
-  const prose = (places) =>
-    places.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === "prose" || kind === "cells"));
   const query = unrolled.query.toLowerCase();
   const marksOf = (text) => (text.includes(query) ? [query] : unrolled.pieces(query, (piece) => text.includes(piece)));
+  const inRow = ({ kind, element }) =>
+    kind === "cells" && marksOf(element.closest("tr")?.textContent.toLowerCase() ?? "").length;
+  const prose = (places) =>
+    places.flatMap(({ blocks }) => blocks.filter((block) => block.kind === "prose" || inRow(block)));
   const texts = [prose(section.places.slice(section.places.indexOf(section.place))), prose(section.places)];
   const blocks = texts.find((blocks) => blocks.length) || [];
   const text = blocks
