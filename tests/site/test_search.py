@@ -180,6 +180,12 @@ def test_search_works_on_pages_opened_as_files(browser, site, language):
         assert page.locator("ul.search a").first.get_attribute("href") == "lstm.html#forget-gate"
 
 
+def test_a_first_query_of_an_unknown_word_ends(browser, address):
+    """Check that a word which is neither in the book nor like one that is finds nothing, and says so."""
+    with opened(browser, f"{address}/en/search.html?q=xylophonist") as page:
+        expect(page.locator(".search-summary")).to_contain_text("did not match")
+
+
 def test_keys_lead_to_the_search_and_turn_pages(browser, address):
     with opened(browser, f"{address}/en/rnn.html", viewport={"width": 1280, "height": 800}) as page:
         field = page.locator("[name=q]")

@@ -41,24 +41,25 @@ unrolled.questions = new RegExp(
   "gu",
 );
 
-/* Return the words of a text as they are in the index. */
-unrolled.stems = (text) => {
+/* Return a word as it is in the index. */
+unrolled.stem = (word) => {
   unrolled.stemmer ||= new Stemmer();
-  return splitQuery(text)
-    .filter((word) => !stopwords.includes(word))
-    .map((word) => {
-      if (!unrolled.stemmed.has(word)) unrolled.stemmed.set(word, unrolled.stemmer.stemWord(word));
-      return unrolled.stemmed.get(word);
-    });
+  if (!unrolled.stemmed.has(word)) unrolled.stemmed.set(word, unrolled.stemmer.stemWord(word));
+  return unrolled.stemmed.get(word);
 };
+
+/* Return the words of a text as they are in the index. */
+unrolled.stems = (text) =>
+  splitQuery(text)
+    .filter((word) => !stopwords.includes(word))
+    .map(unrolled.stem);
 
 /* Return the longest pieces of a query that `has` accepts, to be marked on a page. */
 unrolled.pieces = (query, has) => {
-  const stemmer = new Stemmer();
   const pieces = new Set();
   for (const word of unrolled.words(query.toLowerCase())) {
     if (!unrolled.isCJK(word)) {
-      const stem = stemmer.stemWord(word);
+      const stem = unrolled.stem(word);
       if (stopwords.includes(word)) continue;
       if (has(word)) pieces.add(word);
       else if (stem.length > 2 && has(stem)) pieces.add(stem);
@@ -90,14 +91,16 @@ unrolled.lookUp = (word) => {
   return weights;
 };
 
-/* Return the headings and the names of places as a list of {name, page, anchor}; `heading` tells which they are. */
+/* Return the headings and the names of places as a list of {name, page, anchor}; `heading` tells which they are. rank adds
+ * how much each is like the query. */
 unrolled.names = () => {
   const { alltitles, names } = Search._index;
-  return [alltitles, names].flatMap((titles) =>
+  unrolled.allNames ||= [alltitles, names].flatMap((titles) =>
     Object.entries(titles).flatMap(([name, places]) =>
       places.map(([page, anchor]) => ({ name, page, anchor: anchor || "", heading: titles === alltitles })),
     ),
   );
+  return unrolled.allNames;
 };
 
 /* Return the word of the index that a word of letters which is not in it may stand for: gradiant, forgetgate. */
@@ -121,7 +124,7 @@ unrolled.correct = (word) => {
     );
   if (found.length) return [found[0]];
   for (let i = 3; i < word.length - 2; i++) {
-    const parts = [word.slice(0, i), word.slice(i)].map((part) => unrolled.stemmer.stemWord(part));
+    const parts = [word.slice(0, i), word.slice(i)].map(unrolled.stem);
     if (parts.every((part) => terms.has(part))) return parts;
   }
   return [word];
@@ -199,8 +202,7 @@ unrolled.rank = (searchTerms) => {
     unrolled.searched = new Set(words);
     return pages.filter((page) => page.score);
   };
-  const given = [...searchTerms];
-  let pages = rank(new Set(given.flatMap(unrolled.correct)));
+  let pages = rank(new Set([...searchTerms].flatMap(unrolled.correct)));
   // 埋込 and 埋め込み have no pair of characters in common, but single ones
   if (!pages.length) pages = rank(new Set([...searchTerms].filter(unrolled.isCJK).join("")));
   const most = Math.max(...pages.map((page) => page.has));
@@ -245,8 +247,7 @@ Search._parseQuery = (query) => {
   const [, searchTerms, excludedTerms, , objectTerms] = unrolled.parseQuery(unrolled.query);
   // mark pieces whose words are all in the index on the page that the reader opens
   const terms = Search._index.terms;
-  const stemmer = new Stemmer();
-  const inIndex = (piece) => splitQuery(piece).every((word) => Object.hasOwn(terms, stemmer.stemWord(word)));
+  const inIndex = (piece) => splitQuery(piece).every((word) => Object.hasOwn(terms, unrolled.stem(word)));
   const marks = unrolled.pieces(unrolled.query, inIndex);
   localStorage.setItem("sphinx_highlight_terms", marks.join(" "));
   return [unrolled.query, searchTerms, excludedTerms, new Set(marks), objectTerms];

@@ -92,12 +92,11 @@ unrolled.score = (sections) => {
     section.likeness = 0;
     for (const name of names) {
       if (name.page !== section.page || !anchors.includes(name.anchor)) continue;
-      const likeness = unrolled.likeness(name);
-      section.likeness = Math.max(section.likeness, likeness);
+      section.likeness = Math.max(section.likeness, name.likeness);
       if (name.heading) continue;
       const stems = unrolled.stems(name.name);
       words.forEach((word, i) => {
-        if (stems.includes(word)) section.hits[i] = Math.max(section.hits[i], 5 * likeness);
+        if (stems.includes(word)) section.hits[i] = Math.max(section.hits[i], 5 * name.likeness);
       });
     }
   }
