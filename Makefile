@@ -51,10 +51,9 @@ pdf: $(ENVIRONMENT)
 offline: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --archive
 
-CHANGED = $(wildcard $(shell git ls-files --modified --others --exclude-standard 'book/*.ipynb' 'assignments/source/*.ipynb' 2>/dev/null))
-AFFECTED = $(shell $(BIN)/python -m book.tools.affected_notebooks)
+NOTEBOOKS = $(shell $(BIN)/python -m book.tools.affected_notebooks)
 check: $(ENVIRONMENT) lint
-	$(PYTEST) tests/project/test_rooms.py tests/project/test_named_paths.py tests/tools $(addprefix tests/site/test_,book.py terms.py readme.py) $(CHANGED) $(AFFECTED)
+	$(PYTEST) tests/project/test_rooms.py tests/project/test_named_paths.py tests/tools $(addprefix tests/site/test_,book.py terms.py readme.py) $(NOTEBOOKS)
 
 # The last line checks the scripts if npm is installed.
 lint: $(ENVIRONMENT)

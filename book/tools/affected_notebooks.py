@@ -1,9 +1,10 @@
-"""List the English notebooks that import what differs from the last commit; `make check` runs them.
+"""List the notebooks that differ from the last commit, and the English ones that use what differs, for `make check`.
 
-    python -m book.tools.affected_notebooks    print their paths, or none if they would take long together
+    python -m book.tools.affected_notebooks    print their paths
 
-A notebook is listed if it imports a changed module, directly or through other modules, or a module that reads a changed
-file. Notebooks that take more than LIMIT seconds together are named on standard error, with the command that runs them.
+A notebook is affected if it imports a changed module, directly or through other modules, or a module that reads a
+changed file. Affected notebooks that take more than LIMIT seconds together are only named, on standard error, with the
+command that runs them.
 """
 
 import ast
@@ -14,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "companion"
-NOTEBOOKS = "book/en/*.ipynb", "assignments/source/en/*.ipynb"
+NOTEBOOKS = "book/{}/*.ipynb", "assignments/source/{}/*.ipynb"  # of a language
 LIMIT = 180  # seconds
 # Processor seconds that notebooks take; those that are not here take SHORT.
 SECONDS = {
@@ -118,17 +119,18 @@ def affected_notebooks(changed, root=ROOT):
     return [
         path.relative_to(root).as_posix()
         for pattern in NOTEBOOKS
-        for path in sorted(root.glob(pattern))
+        for path in sorted(root.glob(pattern.format("en")))
         if any(modules.imported(tree) & affected for tree in code_of(path))
     ]
 
 
 def main():
     changed = changed_files()
-    paths = [path for path in affected_notebooks(changed) if path not in changed]  # `make check` runs changed notebooks
+    notebooks = {path.relative_to(ROOT).as_posix() for pattern in NOTEBOOKS for path in ROOT.glob(pattern.format("*"))}
+    paths = [path for path in affected_notebooks(changed) if path not in changed]
     seconds = sum(SECONDS.get(path.removesuffix(".ipynb"), SHORT) for path in paths)
+    print(*sorted(notebooks & changed), *(paths if seconds <= LIMIT else ()))
     if seconds <= LIMIT:
-        print(*paths)
         return
     print(
         f"Not run: {len(paths)} English notebooks that use what you changed. One after another they take about"

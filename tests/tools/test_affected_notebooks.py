@@ -64,13 +64,19 @@ def test_the_forecasts_are_affected_by_the_module_that_computes_them():
 
 
 def test_notebooks_that_take_long_together_are_named_with_the_command(monkeypatch, capsys):
-    monkeypatch.setattr(affected_notebooks, "changed_files", lambda: {"companion/learning/series.py"})
+    """Check also that changed notebooks of every language run in any case, and deleted ones do not."""
+    changed = {"companion/learning/series.py", "book/ja/rnn.ipynb", "book/ja/deleted.ipynb", "outside/rnn.ipynb"}
+    monkeypatch.setattr(affected_notebooks, "changed_files", lambda: changed)
     affected_notebooks.main()
-    assert capsys.readouterr() == ("book/en/series.ipynb\n", "")
+    assert capsys.readouterr() == ("book/ja/rnn.ipynb book/en/series.ipynb\n", "")
     monkeypatch.setattr(affected_notebooks, "LIMIT", 3)
     affected_notebooks.main()
     out, err = capsys.readouterr()
-    assert out == "" and "--dist loadfile book/en/series.ipynb\n" in err and err.startswith("Not run: 1 English")
+    assert (
+        out == "book/ja/rnn.ipynb\n"
+        and "--dist loadfile book/en/series.ipynb\n" in err
+        and err.startswith("Not run: 1 English")
+    )
 
 
 def test_changed_files_are_those_that_differ_from_the_last_commit(tmp_path):
