@@ -112,7 +112,7 @@ export class Cell {
     this.unsaved = true;
     this.restoreButton.hidden = !this.changed;
     this.input.classList.toggle("run-changed", this.changed);
-    this.page.storeSoon();
+    this.page.storage.storeSoon();
   }
 
   /* Show the changed code, or the book's. */

@@ -63,10 +63,6 @@ class Page {
     }
   }
 
-  storeSoon() {
-    this.storage.storeSoon();
-  }
-
   /* Save the notebook of an assignment with the reader's answers as a file. */
   handIn(button) {
     this.storage.store();

@@ -3,31 +3,32 @@
   const root = document.documentElement,
     modes = ["auto", "light", "dark"];
 
+  // What the browser stores for the site. If it stores nothing, choices last as long as the page.
+  const stored = (name) => {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  };
+  const store = (name, value) => {
+    try {
+      localStorage.setItem(name, value);
+    } catch {}
+  };
+
   const button = document.getElementById("mode");
   button.addEventListener("click", () => {
-    const mode = modes[(modes.indexOf(root.dataset.mode) + 1) % modes.length];
-    try {
-      localStorage.setItem("mode", mode);
-    } catch {} // then the mode lasts as long as the page
+    store("mode", modes[(modes.indexOf(root.dataset.mode) + 1) % modes.length]);
     dispatchEvent(new Event("mode"));
   });
 
   // / and Ctrl+K lead to the search, ← and → turn pages. The search page can switch this off: programs that turn speech into
   // keys may press them by mistake (WCAG 2.1.4).
   const keySwitch = document.getElementById("keys");
-  const usesKeys = () => {
-    try {
-      return localStorage.getItem("keys") !== "off";
-    } catch {
-      return true;
-    }
-  };
+  const usesKeys = () => stored("keys") !== "off";
   if (keySwitch) keySwitch.checked = usesKeys();
-  keySwitch?.addEventListener("change", () => {
-    try {
-      localStorage.setItem("keys", keySwitch.checked ? "on" : "off");
-    } catch {}
-  });
+  keySwitch?.addEventListener("change", () => store("keys", keySwitch.checked ? "on" : "off"));
   const typed =
     "input:not([type=checkbox], [type=radio], [type=range], [type=button]), textarea, select, [contenteditable]";
   const movedByArrows = `${typed}, input, .cell, figure, details, dialog, [popover], audio, video, iframe`;
@@ -120,11 +121,7 @@
     });
 
   // Sphinx's scripts mark the searched words; only pages opened from search results load them.
-  let searched = null;
-  try {
-    searched = localStorage.getItem("sphinx_highlight_terms");
-  } catch {}
-  if (searched || new URLSearchParams(location.search).has("highlight"))
+  if (stored("sphinx_highlight_terms") || new URLSearchParams(location.search).has("highlight"))
     for (const name of root.dataset.highlight.split(" ")) {
       const script = document.createElement("script");
       script.src = `${root.dataset.content_root}_static/${name}`;
