@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import random
 import shutil
 import threading
@@ -12,6 +13,7 @@ from book.live import page_scripts
 from tests.live.conftest import FAKE
 from tests.site.whole_site import QuietHandler, serve
 
+FIRST_RELEASE = 1_700_000_000  # seconds since 1970
 SIGN_IN = b"<!DOCTYPE html><title>Sign in</title>"
 
 
@@ -59,7 +61,7 @@ class WeakSite:
 
     def __init__(self, folder):
         self.folder, self.address = folder, None
-        self.failures, self.requests = {}, []
+        self.failures, self.requests, self.releases = {}, [], 0
         self.go_on = threading.Event()
 
     def release(self, version):
@@ -76,7 +78,10 @@ class WeakSite:
             (target / name).write_bytes(version.encode() * 30_000)
         files = {path.name: path.stat().st_size for path in target.iterdir()}
         manifest = {"version": version, "folder": f"{version}/", "size": sum(files.values()), "files": files}
-        (self.folder / "live" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        path = self.folder / "live" / "manifest.json"
+        path.write_text(json.dumps(manifest), encoding="utf-8")
+        self.releases += 1  # HTTP dates count seconds, and two releases of a test may lie in one
+        os.utime(path, (FIRST_RELEASE + self.releases,) * 2)
 
     @contextmanager
     def served(self):
