@@ -109,7 +109,7 @@ export const square = (x, y, width, height = width, { limit = 1, digits = 2, siz
       // on a dark page, black has more contrast than white on strong colours
       change(number, {
         fill: strength > (value < 0 ? 0.95 : 0.8) ? ON_COLOUR : "currentColor",
-        opacity: faded ? 0.45 : null,
+        opacity: faded ? 0.65 : null,
       });
     },
   };

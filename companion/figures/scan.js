@@ -66,7 +66,7 @@ const render = ({ model, el }) => {
     cuts.includes(t) ? cuts.filter((cut) => cut !== t) : [...cuts, t].sort((first, second) => first - second);
   const cutters = Array.from({ length: STEPS - 1 }, (_, k) =>
     button(`${k + 1}|${k + 2}`, () => set({ cuts: toggled(model.get("cuts"), k + 1), shown: STEPS }), {
-      "aria-label": fill(words.cut_after, { t: k + 1 }),
+      title: fill(words.cut_after, { t: k + 1 }),
     }),
   );
   const cutting = html(

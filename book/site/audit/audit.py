@@ -27,6 +27,7 @@ from pathlib import Path
 
 from book import npm
 from book.editions import editions
+from book.live import fetch
 from book.site.browser import FLAGS, find_chromium
 
 HERE = Path(__file__).resolve().parent
@@ -70,6 +71,9 @@ def build(folder, address, edition=None):
         shutil.copytree(
             ROOT / name, folder / name, ignore=shutil.ignore_patterns("_build", "__pycache__", "node_modules")
         )
+    if fetch.fetched():  # then cells can run, as on the published site
+        (folder / "_build").mkdir()
+        (folder / "_build/live").symlink_to(ROOT / "_build/live")
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     config = config.replace('baseurl: ""', f"baseurl: {address}")
     (folder / "_config.yml").write_text(config, encoding="utf-8")
