@@ -50,12 +50,12 @@ def test_all_ways_compute_the_states_in_the_stated_number_of_rounds(browser):
 
 def test_a_reader_cuts_plays_and_changes_a_step(browser):
     with figure_page(browser, "scan") as page:
-        page.get_by_role("button", name="cut after step 6").press("Enter")
+        page.get_by_role("button", name="6|7").press("Enter")
         assert get(page, "cuts") == [3]
-        page.get_by_role("button", name="cut after step 1").click()
+        page.get_by_role("button", name="1|2").click()
         assert get(page, "cuts") == [1, 3]
         page.get_by_role("button", name="tree").click()
-        page.get_by_role("button", name="cut after step 1").wait_for(state="hidden")
+        page.get_by_role("button", name="1|2").wait_for(state="hidden")
         page.get_by_role("slider", name="a2").wait_for(state="hidden")
         page.get_by_label("step t").fill("2")
         page.get_by_role("slider", name="a2").press("ArrowRight")
