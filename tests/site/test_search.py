@@ -77,7 +77,12 @@ def in_javascript():
         ("隐状态的形状是什么？", "隐状 状态 形状"),
         ("忘却ゲートとは", "忘却 却ゲ ゲー ート"),
         ("パラメーター", "パラ ラメ メー ータ"),
+        ("層の数を選び、重ねる", "選ぶ 層 数 重ね"),
+        ("窓", "ウィ ィン ンド ドウ"),
+        ("ドロップアウト層", "dropout 層"),
         ("상태에서는 셀", "상태 셀"),
+        ("층을 학습하는", "계층 학습"),
+        ("모양이", "형상"),
         ("은닉 상태를", "은닉 상태"),
         ("GRU와 LSTM", "gru lstm"),
         ("nn.LSTMCell", "nn.lstmcell nn lstm cell"),
@@ -93,7 +98,10 @@ def test_split(in_javascript, text, words):
 @settings(max_examples=300)
 @given(
     st.text(
-        st.sampled_from(list("aZ1_. -'É々のをがーパア亜状态態的是상태를은에서이란ｱＡ①ﬁσΣ\u3099\U0001f600")), max_size=12
+        st.sampled_from(
+            list("aZ1_. -'É々のをがーパア亜状态態的窓層選び是상태를은에서이란하는층모양ｱＡ①ﬁσΣ\u3099\U0001f600")
+        ),
+        max_size=12,
     )
 )
 def test_python_and_javascript_split_alike(in_javascript, text):

@@ -2,7 +2,8 @@
 
 Sphinx would need a dictionary to split Chinese or Japanese into words, and does not split queries at all. Here a run of
 Chinese, Japanese or Korean characters becomes all pairs of neighbouring characters, on pages and in queries: 梯度下降
-becomes 梯度, 度下, 下降. So a compound finds its parts, a part its compounds, and 상태 finds 상태를.
+becomes 梯度, 度下, 下降. So a compound finds its parts, a part its compounds, and 상태 finds 상태를. Before
+that, words.yml gives the book's word for others, and all forms of a word become one: 窓 is ウィンドウ, 選び is 選ぶ.
 A name such as `weight_ih_l0` or `nn.LSTMCell` is indexed as a whole and in parts. search.js splits queries in the same
 way in the browser, and ranks the pages by the weights of the words. sections.js reads the found pages and chooses a
 section of each. The index also has names of places: the terms of the glossary, and synonyms.
@@ -33,14 +34,33 @@ PATTERNS = {
     "word": f"[{CJK}]+|[{LATIN}]+(?:\\.[{LATIN}]+)*",
     "cjk": f"^[{CJK}]",
     # between the words
-    "grammar": "^[ぁ-ゖー]+$|[をのはにでとも的了是吗呢么]|^が|[ァ-ヺー]が|^[은는이가을를의와과도로和与]$",
+    "grammar": "^[ぁ-ゖー]+$|[をのはにでとも的了是吗呢么]|^が|[ァ-ヺー]が|^[ぁ-ゖ][々㐀-鿿]|"
+    "^[은는이가을를의와과도로和与]$|"
+    "^(?:이랑|에서|에는|으로|까지|부터|처럼|보다|이란|하고|하기|하는|하면|되는|합니|됩니|습니|입니|니다|어요|아요|해요|나요)$",
     "number": "^[0-9]",  # also .2f and 3x
+    # a noun of one character, whose pairs all have a particle: 層 in 層の数
+    "noun": "(?<![々㐀-鿿])[々㐀-鿿](?=[をのはにでとがもなやァ-ヺ]|$)",
 }
-# Endings that are removed first because one word has several: パラメーター is also written パラメータ, and 상태 becomes
-# 상태를, 상태에서.
-ENDINGS = (
-    "([ァ-ヺー][ァ-ヺ])ー(?![ァ-ヺー])",
-    "([가-힣][가-힣])(?:에서|에게|으로|부터|까지)?(?:이란|[란은는이가을를의와과도로에])?(?![가-힣])",
+# What one word has in several forms, and what is written instead in all of them.
+FORMS = (
+    ("([ァ-ヺー][ァ-ヺ])ー(?![ァ-ヺー])", ""),  # パラメーター is also written パラメータ
+    # The row of the kana after a verb's last kanji tells the verb: 選ぶ becomes 選び, 選べ; but 重み is not 重ね.
+    *(
+        (f"([々㐀-鿿])[{row}]", row[0])
+        for row in "うえおい くかきけこ ぐぎげご すさしせそ つたちて ぶばびべぼ むまみめ るらりれろ".split()
+    ),
+    # 학습 becomes 학습하는, 학습됩니다; 상태 becomes 상태를, 상태에서; 층 becomes 층을
+    (
+        "([가-힣][가-힣])(?:[하되](?:[기는면고지며]|려면|나요)?|시키[기는면고]|[합됩]니다|[해돼][요서야]?|[한된]다|[한된할될])"
+        "(?![가-힣])",
+        "",
+    ),
+    (
+        "([가-힣][가-힣])(?:에서|에게|한테|으로|부터|까지|처럼|보다|마다|하고|이나)?(?:이란|이랑|[란랑은는이가을를의와과도로에만])?"
+        "(?![가-힣])",
+        "",
+    ),
+    ("(?<![가-힣])([가-힣])(?:[을를은는]|에서|에는|으로|부터)(?![가-힣])", ""),
 )
 CAMEL = ("([a-z0-9])([A-Z])", "([A-Z])([A-Z][a-z][a-z])")  # where a new word begins in a name
 
@@ -51,15 +71,37 @@ too tutorial vs we what when where which who why you your""".split()
 # Weights of a word by its place: a chapter's title says best what it is about, and bold words are those it explains.
 TEXT, BOLD, HEADING, TITLE = 1, 5, 5, 25
 SPHINX_LANGUAGES = dict(languages)
-SYNONYMS = yaml.safe_load(Path(__file__).with_name("synonyms.yml").read_text(encoding="utf-8"))
+SYNONYMS, WORDS = (
+    yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8")) for name in ("synonyms.yml", "words.yml")
+)
+
+
+def pattern_of(word):
+    """Return a pattern for a word of words.yml. A very short word may be a part of others, so it has to stand alone."""
+    pattern = r"\s*".join(word.split())
+    for script, most in (("ァ-ヺー", 2), ("々㐀-鿿", 1), ("가-힣", 1)):
+        if re.fullmatch(f"[{script}]{{1,{most}}}", word):
+            end = "(?=[은는이가을를의과와도로]?(?![가-힣]))" if script == "가-힣" else f"(?![{script}])"
+            return f"(?<![{script}]){pattern}{end}"
+    return pattern
+
+
+# A name stays apart from the word after it: Transformerとは becomes Transformer とは.
+SAME = {
+    "".join(word.split()): f" {term} " if re.search("[A-Za-z]", term) else term
+    for term, words in WORDS.items()
+    for word in words
+}
+SAME_PATTERN = "|".join(map(pattern_of, sorted(sum(WORDS.values(), []), key=len, reverse=True)))
 
 
 def split(text):
     """Return the words by which `text` is found, without grammatical words."""
     words = []
     text = unicodedata.normalize("NFKC", text)
-    for ending in ENDINGS:
-        text = re.sub(ending, r"\1", text)
+    text = re.sub(SAME_PATTERN, lambda found: SAME["".join(found[0].split())], text)
+    for form, ending in FORMS:
+        text = re.sub(form, rf"\1{ending}", text)
     for word in re.findall(PATTERNS["word"], text):
         words += split_word(word)
     return words
@@ -70,6 +112,7 @@ def split_word(word):
     """Return the parts by which a word is found: pairs of CJK characters, or a name and its parts."""
     if re.search(PATTERNS["cjk"], word):
         parts = [word[i : i + 2] for i in range(len(word) - 1)] or [word]
+        parts += re.findall(PATTERNS["noun"], word) if len(word) > 1 else []
     else:
         parts = split_name(word)
     return tuple(part for part in parts if not re.search(f"{PATTERNS['grammar']}|{PATTERNS['number']}", part))
@@ -91,7 +134,8 @@ class Search(SearchLanguage):
     js_splitter_code = (
         "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("search.js", "sections.js"))
         .replace("PATTERNS", json.dumps(PATTERNS, ensure_ascii=False))
-        .replace("ENDINGS", json.dumps(ENDINGS, ensure_ascii=False))
+        .replace("FORMS", json.dumps(FORMS, ensure_ascii=False))
+        .replace("SAME_WORDS", json.dumps([SAME_PATTERN, SAME], ensure_ascii=False))
         .replace("CAMEL", json.dumps(CAMEL))
     )
 

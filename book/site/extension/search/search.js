@@ -2,10 +2,14 @@
  * replaces some functions of Sphinx's search, which loads it last; the page and the index are Sphinx's. sections.js
  * follows. */
 
-const unrolled = { patterns: PATTERNS, endings: ENDINGS, camel: CAMEL, query: "", terms: null, stemmed: new Map() };
+const unrolled = { patterns: PATTERNS, camel: CAMEL, query: "", terms: null, stemmed: new Map() };
+unrolled.forms = FORMS.map(([form, ending]) => [new RegExp(form, "gu"), `$1${ending}`]);
+const [samePattern, sameWords] = SAME_WORDS;
+unrolled.same = [new RegExp(samePattern, "gu"), (found) => sameWords[found.replace(/\s/g, "")]];
 
+/* Return a text with the words of the book in place of others that mean the same, each in one form. */
 unrolled.clean = (text) =>
-  unrolled.endings.reduce((s, ending) => s.replace(new RegExp(ending, "gu"), "$1"), text.normalize("NFKC"));
+  [unrolled.same, ...unrolled.forms].reduce((s, [form, word]) => s.replace(form, word), text.normalize("NFKC"));
 
 unrolled.words = (text) => unrolled.clean(text).match(new RegExp(unrolled.patterns.word, "gu")) || [];
 
@@ -28,15 +32,16 @@ var splitQuery = (text) => {
     .flatMap((word) => {
       if (!unrolled.isCJK(word)) return unrolled.splitName(word);
       if (word.length === 1) return [word];
-      return Array.from({ length: word.length - 1 }, (_, i) => word.slice(i, i + 2));
+      const pairs = Array.from({ length: word.length - 1 }, (_, i) => word.slice(i, i + 2));
+      return [...pairs, ...(word.match(new RegExp(unrolled.patterns.noun, "gu")) || [])];
     })
     .filter((word) => !skip.test(word));
 };
 
 // Words around what is searched for, in questions.
 unrolled.questions = new RegExp(
-  "とは何|とは|何ですか|ですか|ますか|やり方|使い方|方法|意味|役割|仕組み|教えて|について|" +
-    "무엇인가요?|뭐예요|뭐가|뭔가요|어떻게|(?:하는 )?방법|역할|의미|이유|(?<![가-힣])왜(?![가-힣])|(?:인|하|되|좋|있)나요|" +
+  "とは何|とは|何ですか|ですか|ますか|やり方|使い方|決め方|書き方|方法|意味|役割|仕組み|理由|教えて|について|" +
+    "무엇인가요?|뭐예요|뭐가|뭔가요|뭔지|어떻게|언제|하는 일|(?:하는 |쓰는 )?법(?![가-힣])|(?:하는 )?방법|역할|의미|이유|(?<![가-힣])왜(?![가-힣])|(?:인|하|되|좋|있)나요|" +
     "怎么办|怎么|如何|(?:是)?什么意思|是什么|什么是|为什么|的?作用|原理",
   "gu",
 );
@@ -151,18 +156,22 @@ unrolled.importance = (pair) => {
   return run ? Math.min(1, 2 / (run.length - 1)) : 1;
 };
 
-/* Return how much a name of a place is like the query, from 0 to 1: 1 if it contains the query or has the same words.
- * Spaces do not matter: their use varies in Korean. */
-unrolled.likeness = ({ name }) => {
+/* Return how much a name of a place is like the query, from 0 to 1: 1 if it contains the query or has the same words. Rare
+ * words count more. Spaces do not matter: their use varies in Korean. */
+unrolled.likeness = (name) => {
   const squeeze = (text) =>
     unrolled
       .clean(text)
       .toLowerCase()
       .replace(/[\s`]+/g, "");
-  if (squeeze(name).includes(squeeze(unrolled.query))) return 1;
-  const stems = new Set(unrolled.stems(name));
-  const common = [...stems].filter((stem) => unrolled.searched.has(stem)).length;
-  return (2 * common) / (stems.size + unrolled.searched.size);
+  name.squeezed ??= squeeze(name.name);
+  name.stems ??= new Set(unrolled.stems(name.name));
+  if (name.squeezed.includes(squeeze(unrolled.query))) return 1;
+  const { length } = Search._index.docnames;
+  const weigh = (words) =>
+    words.reduce((sum, word) => sum + Math.log(1 + length / new Set([unrolled.terms.get(word) ?? 0].flat()).size), 0);
+  const common = weigh([...name.stems].filter((stem) => unrolled.searched.has(stem)));
+  return common && (2 * common) / (weigh([...name.stems]) + weigh([...unrolled.searched]));
 };
 
 /* Return a map from the words of a query to their rarity. A pair of CJK characters between two others may join two words:
@@ -185,7 +194,7 @@ unrolled.rarities = (words, weights) => {
 unrolled.asking = /^(assignment|index$|teaching|glossary)/;
 
 /* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
- * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most 0.4
+ * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most 0.25
  * of the words (weighted by rarity) that the best page has. */
 unrolled.rank = (searchTerms) => {
   const { docnames, terms } = Search._index;
@@ -218,7 +227,7 @@ unrolled.rank = (searchTerms) => {
     page.score *= 1 + 0.5 * likeness ** 3;
     if (likeness < 1 && unrolled.asking.test(docnames[page.page])) page.score *= 0.5; // chapters explain
   }
-  return pages.filter((page) => page.has > 0.4 * most).sort((a, b) => b.score - a.score);
+  return pages.filter((page) => page.has > 0.25 * most).sort((a, b) => b.score - a.score);
 };
 
 /* Return the results in the form of Sphinx, the worst first. The anchor is that of the heading or name most like the query:

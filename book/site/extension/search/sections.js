@@ -96,7 +96,7 @@ unrolled.score = (sections) => {
       if (name.heading) continue;
       const stems = unrolled.stems(name.name);
       words.forEach((word, i) => {
-        if (stems.includes(word)) section.hits[i] = Math.max(section.hits[i], 5 * name.likeness);
+        if (stems.includes(word)) section.hits[i] = Math.max(section.hits[i], 3 + 3 * name.likeness);
       });
     }
   }
