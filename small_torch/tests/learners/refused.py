@@ -1,0 +1,157 @@
+"""Programs of learners that small_torch refuses: with torch, each of them works."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# %% weights for rare classes
+from torch.utils.data import WeightedRandomSampler
+
+print(list(WeightedRandomSampler([0.1, 0.9], 4)))
+
+
+# %% an iterable dataset
+from torch.utils.data import DataLoader, IterableDataset
+
+
+class Stream(IterableDataset):
+    def __init__(self, start, end):
+        super().__init__()
+        self.start, self.end = start, end
+
+    def __iter__(self):
+        return iter(range(self.start, self.end))
+
+
+print([batch for batch in DataLoader(Stream(3, 8), batch_size=2)], list(DataLoader(Stream(0, 2), batch_size=None)))
+try:
+    len(DataLoader(Stream(0, 2)))
+except TypeError as error:
+    print(error)
+try:
+    DataLoader(Stream(0, 2), shuffle=True)
+except ValueError as error:
+    print(error)
+
+
+# %% checkpoints of gradients
+from torch.utils.checkpoint import checkpoint
+
+x = torch.ones(2, requires_grad=True)
+checkpoint(torch.exp, x, use_reentrant=False).sum().backward()
+print(x.grad)
+
+# %% a distribution to sample from
+from torch.distributions import Categorical
+
+print(Categorical(torch.tensor([0.5, 0.5])).sample())
+
+
+# %% mixed precision and compilation
+model = nn.Linear(2, 2)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    print(model(torch.ones(1, 2)).dtype)
+
+
+# %% normalized weights
+from torch.nn.utils.parametrizations import weight_norm
+
+print(weight_norm(nn.Linear(2, 2)))
+
+
+# %% convolution of images
+net = nn.Sequential(nn.Conv2d(1, 6, kernel_size=5, padding=2), nn.Sigmoid(), nn.AvgPool2d(kernel_size=2, stride=2))
+print(net)
+
+# %% samplers, joined datasets
+from torch.utils.data import ConcatDataset, SubsetRandomSampler
+
+print(len(ConcatDataset([range(3), range(2)])))
+
+# %% a hook when a gradient is complete
+x = torch.ones(2, requires_grad=True)
+x.register_post_accumulate_grad_hook(lambda p: print("accumulated", p.grad))
+(x * 1.5).sum().backward()
+
+# %% products with Jacobian matrices
+from torch.autograd.functional import hvp, jvp, vjp
+
+print(vjp(lambda x: x**2, torch.ones(2), torch.ones(2)), hvp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2)))
+
+# %% names of modules
+net = nn.Sequential(nn.Linear(2, 2))
+print(net[0].bias.shape)
+print(net.get_submodule("0"), net.get_parameter("0.weight").shape)
+
+# %% gradients of modules
+net = nn.Linear(2, 1)
+net.register_full_backward_hook(lambda m, g_in, g_out: print(g_out))
+net(torch.ones(1, 2)).sum().backward()
+
+# %% rarer activations
+x = torch.linspace(-3, 3, 5)
+for name in "Tanh ELU Softsign Hardtanh Mish SELU LogSigmoid Hardswish".split():
+    print(getattr(nn, name)()(x))
+
+# %% rarer losses
+a, b = torch.ones(2, 3), torch.zeros(2, 3)
+print(nn.L1Loss()(a, b))
+print(nn.TripletMarginLoss()(a, b, a), nn.CosineEmbeddingLoss()(a, b, torch.ones(2)))
+
+# %% rarer optimizers
+w = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=1)
+print(optimizer.defaults["lr"])
+optimizer = torch.optim.NAdam([w], lr=0.1)
+print(optimizer)
+
+# %% the optimizer of Broyden, Fletcher, Goldfarb and Shanno
+w = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.LBFGS([w], lr=1)
+print(optimizer.step(lambda: (w**2).sum()))
+
+# %% schedules in a sequence
+from torch.optim.lr_scheduler import CyclicLR, SequentialLR
+
+print(SequentialLR, CyclicLR)
+
+# %% memory of a tensor
+x = torch.zeros(2, 3)
+print(x.stride())
+print(x.untyped_storage().nbytes())
+
+# %% eigenvalues of a symmetric matrix
+S = torch.eye(2)
+print(torch.linalg.solve(S, torch.ones(2)))
+print(torch.linalg.eigvalsh(S))
+
+# %% random numbers of other distributions
+print(torch.rand(1).shape)
+print(torch.poisson(torch.ones(3)).shape)
+
+# %% compile a model
+model = nn.Linear(2, 2)
+model = torch.compile(model)
+print(model)
+
+# %% a model in two parts of a script
+import torch.distributed as dist
+
+print(dist.is_available())
+
+# %% write to TensorBoard
+from torch.utils.tensorboard import SummaryWriter
+
+writer = SummaryWriter()
+
+# %% quantize
+print(torch.zeros(1, dtype=torch.bfloat16))
+
+# %% a whole transformer
+print(nn.Transformer.generate_square_subsequent_mask(3))
+model = nn.Transformer(8, 2)
+print(model)
+
+# %% a decoder of a transformer
+layer = nn.TransformerDecoderLayer(d_model=8, nhead=2)
+print(layer)
