@@ -77,9 +77,8 @@ dx = (dnorm - dnorm.mean(-1, keepdim=True) - n * (dnorm * n).mean(-1, keepdim=Tr
 
 
 def cmp(s, dt, t):
-    print(
-        f"{s:8s} | approximate: {str(torch.allclose(dt, t.grad, atol=1e-6)):5s} | maxdiff: {(dt - t.grad).abs().max().item():.3f}"
-    )
+    maxdiff = (dt - t.grad).abs().max().item()
+    print(f"{s:8s} | approximate: {str(torch.allclose(dt, t.grad, atol=1e-6)):5s} | maxdiff: {maxdiff:.3f}")
 
 
 cmp("x", dx, x)
