@@ -292,3 +292,39 @@ for wrong in (
         print("no error")
     except Exception as error:
         print(type(error).__name__)
+
+# %% mistakes that could pass in silence
+x = torch.arange(6.0).view(2, 3)
+v = torch.tensor([3.0, 1.0, 2.0])
+i = torch.tensor([0, 1, 1])
+show(
+    lambda: torch.tensor([1.5, 2]).type(torch.LongTensor),
+    lambda: x.sum(0, 1),
+    lambda: x.__setitem__(0, [1, 2, 3]),
+    lambda: x.__setitem__(0, None),
+    lambda: nn.Flatten()(torch.tensor(1.0)),
+    lambda: nn.BCELoss()(x / 6, x.long()),
+    lambda: setattr(x, "requires_grad", 3),
+    lambda: list(torch.utils.data.DataLoader([], shuffle=True)),
+    lambda: torch.utils.data.TensorDataset([1, 2]),
+    lambda: torch.randperm(-1),
+    lambda: torch.zeros(),
+    lambda: torch.linspace(0, 1, -1),
+    lambda: torch.std(torch.tensor([1.0])),
+    lambda: v.T,
+    lambda: x.split(0),
+    lambda: x.split(-1),
+    lambda: x.chunk(-1),
+    lambda: x.masked_fill(i > 0, v),
+    lambda: x.masked_select(i),
+    lambda: F.pad(x, (1,)),
+    lambda: torch.diag(torch.ones(2, 2, 2)),
+    lambda: "a" in v,
+    lambda: reversed(v),
+    lambda: v.numpy() + v,
+    lambda: v.numpy() * 2 == v * 2,
+    lambda: torch.flip(x, 1),
+    lambda: torch.tensor([300], dtype=torch.uint8),
+    lambda: F.cross_entropy(x, i[:2], weight=torch.ones(2)),
+    lambda: F.cosine_similarity(v, x, dim=1),
+)

@@ -155,3 +155,57 @@ print(model)
 # %% a decoder of a transformer
 layer = nn.TransformerDecoderLayer(d_model=8, nhead=2)
 print(layer)
+
+# %% ensembles and gradients of each sample
+from torch.func import functional_call, stack_module_state, vmap
+import copy
+
+torch.manual_seed(0)
+models = [nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)) for _ in range(3)]
+params, buffers = stack_module_state(models)
+base = copy.deepcopy(models[0]).to("meta")
+x = torch.randn(5, 3)
+out = vmap(lambda p, b, x: functional_call(base, (p, b), (x,)), in_dims=(0, 0, None))(params, buffers, x)
+print(out.shape, torch.allclose(out[1], models[1](x)))
+print({k: v.shape for k, v in params.items()})
+
+# %% saved tensors and their hooks
+x = torch.randn(5, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), lambda a: torch.from_numpy(a)):
+    w = (x * x).sum()
+w.backward()
+print(torch.allclose(x.grad, 2 * x))
+
+# %% prune weights
+import torch.nn.utils.prune as prune
+
+module = nn.Linear(4, 2)
+prune.random_unstructured(module, name="weight", amount=0.3)
+print(list(module.named_buffers()))
+
+# %% profile a model
+from torch.profiler import ProfilerActivity, profile
+
+with profile(activities=[ProfilerActivity.CPU]) as prof:
+    nn.Linear(2, 2)(torch.ones(1, 2))
+print(len(prof.key_averages()) > 0)
+
+
+# %% script a module
+class Cell(nn.Module):
+    def forward(self, x, h):
+        return torch.tanh(x + h)
+
+
+print(torch.jit.script(Cell()))
+
+# %% a gradient that can be taken once
+from torch.autograd.function import once_differentiable
+
+print(once_differentiable)
+
+# %% inputs that a node saved
+x = torch.ones(2, requires_grad=True)
+y = x.pow(2)
+print(y.requires_grad)
+print(y.grad_fn._saved_self)
