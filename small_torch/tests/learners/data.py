@@ -278,3 +278,34 @@ print(torch.bincount(dice)[1:])
 with torch.random.fork_rng():
     torch.rand(1)
 print(torch.rand(1))
+
+# %% an iterable dataset
+from torch.utils.data import DataLoader, IterableDataset
+
+
+class Stream(IterableDataset):
+    def __init__(self, start, end):
+        super().__init__()
+        self.start, self.end = start, end
+
+    def __iter__(self):
+        return iter(range(self.start, self.end))
+
+
+print([batch for batch in DataLoader(Stream(3, 8), batch_size=2)], list(DataLoader(Stream(0, 2), batch_size=None)))
+try:
+    len(DataLoader(Stream(0, 2)))
+except TypeError as error:
+    print(error)
+try:
+    DataLoader(Stream(0, 2), shuffle=True)
+except ValueError as error:
+    print(error)
+
+# %% samplers, joined datasets
+from torch.utils.data import ConcatDataset, SubsetRandomSampler
+
+joined = ConcatDataset([range(3), range(2)])
+print(len(joined), joined[3], joined[-1], joined.cumulative_sizes)
+torch.manual_seed(0)
+print(list(SubsetRandomSampler([1, 3, 5])))

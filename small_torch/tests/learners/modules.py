@@ -372,3 +372,18 @@ print(
     net[:1],
     torch.nn.utils.parameters_to_vector(net.parameters()).shape,
 )
+
+# %% names of modules
+net = nn.Sequential(nn.Linear(2, 2))
+print(net[0].bias.shape)
+print(net.get_submodule("0"), net.get_parameter("0.weight").shape)
+
+# %% gradients of modules
+net = nn.Linear(2, 1)
+net.register_full_backward_hook(lambda m, g_in, g_out: print(g_out))
+net(torch.ones(1, 2)).sum().backward()
+
+# %% rarer activations
+x = torch.linspace(-3, 3, 5)
+for name in "Tanh ELU Softsign Hardtanh Mish SELU LogSigmoid Hardswish".split():
+    print(getattr(nn, name)()(x))

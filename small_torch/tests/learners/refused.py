@@ -10,30 +10,6 @@ from torch.utils.data import WeightedRandomSampler
 print(list(WeightedRandomSampler([0.1, 0.9], 4)))
 
 
-# %% an iterable dataset
-from torch.utils.data import DataLoader, IterableDataset
-
-
-class Stream(IterableDataset):
-    def __init__(self, start, end):
-        super().__init__()
-        self.start, self.end = start, end
-
-    def __iter__(self):
-        return iter(range(self.start, self.end))
-
-
-print([batch for batch in DataLoader(Stream(3, 8), batch_size=2)], list(DataLoader(Stream(0, 2), batch_size=None)))
-try:
-    len(DataLoader(Stream(0, 2)))
-except TypeError as error:
-    print(error)
-try:
-    DataLoader(Stream(0, 2), shuffle=True)
-except ValueError as error:
-    print(error)
-
-
 # %% checkpoints of gradients
 from torch.utils.checkpoint import checkpoint
 
@@ -63,35 +39,10 @@ print(weight_norm(nn.Linear(2, 2)))
 net = nn.Sequential(nn.Conv2d(1, 6, kernel_size=5, padding=2), nn.Sigmoid(), nn.AvgPool2d(kernel_size=2, stride=2))
 print(net)
 
-# %% samplers, joined datasets
-from torch.utils.data import ConcatDataset, SubsetRandomSampler
-
-print(len(ConcatDataset([range(3), range(2)])))
-
 # %% a hook when a gradient is complete
 x = torch.ones(2, requires_grad=True)
 x.register_post_accumulate_grad_hook(lambda p: print("accumulated", p.grad))
 (x * 1.5).sum().backward()
-
-# %% products with Jacobian matrices
-from torch.autograd.functional import hvp, jvp, vjp
-
-print(vjp(lambda x: x**2, torch.ones(2), torch.ones(2)), hvp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2)))
-
-# %% names of modules
-net = nn.Sequential(nn.Linear(2, 2))
-print(net[0].bias.shape)
-print(net.get_submodule("0"), net.get_parameter("0.weight").shape)
-
-# %% gradients of modules
-net = nn.Linear(2, 1)
-net.register_full_backward_hook(lambda m, g_in, g_out: print(g_out))
-net(torch.ones(1, 2)).sum().backward()
-
-# %% rarer activations
-x = torch.linspace(-3, 3, 5)
-for name in "Tanh ELU Softsign Hardtanh Mish SELU LogSigmoid Hardswish".split():
-    print(getattr(nn, name)()(x))
 
 # %% rarer losses
 a, b = torch.ones(2, 3), torch.zeros(2, 3)
