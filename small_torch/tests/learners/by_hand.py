@@ -1,0 +1,305 @@
+"""Programs of learners that compute by hand what torch computes, and compare."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+# %% a small engine checked against torch
+class Value:
+    def __init__(self, data, parents=()):
+        self.data, self.grad, self.parents, self.back = data, 0.0, parents, lambda: None
+
+    def __add__(self, other):
+        out = Value(self.data + other.data, (self, other))
+
+        def back():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out.back = back
+        return out
+
+    def __mul__(self, other):
+        out = Value(self.data * other.data, (self, other))
+
+        def back():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out.back = back
+        return out
+
+
+a, b = Value(-4.0), Value(2.0)
+c = a * b + b * b
+order, seen = [], set()
+
+
+def visit(v):
+    if v not in seen:
+        seen.add(v)
+        [visit(p) for p in v.parents]
+        order.append(v)
+
+
+visit(c)
+c.grad = 1.0
+[v.back() for v in reversed(order)]
+x = torch.Tensor([-4.0]).double()
+x.requires_grad = True
+y = torch.Tensor([2.0]).double()
+y.requires_grad = True
+z = x * y + y * y
+z.backward()
+print(c.data == z.data.item(), a.grad == x.grad.item(), b.grad == y.grad.item(), z, x.grad)
+
+# %% backpropagation by hand through a layer norm
+torch.manual_seed(5)
+B, T, C = 2, 3, 4
+x = torch.randn(B, T, C, requires_grad=True)
+w = torch.randn(C, requires_grad=True)
+b = torch.randn(C, requires_grad=True)
+eps = 1e-5
+mean = x.sum(-1, keepdim=True) / C
+xshift = x - mean
+var = (xshift**2).sum(-1, keepdim=True) / C
+rstd = (var + eps) ** -0.5
+norm = xshift * rstd
+out = norm * w + b
+dout = torch.randn(B, T, C)
+(out * dout).sum().backward()
+db = dout.sum((0, 1))
+dw = (dout * norm.detach()).sum((0, 1))
+dnorm = dout * w.detach()
+n = norm.detach()
+dx = (dnorm - dnorm.mean(-1, keepdim=True) - n * (dnorm * n).mean(-1, keepdim=True)) * rstd.detach()
+
+
+def cmp(s, dt, t):
+    maxdiff = (dt - t.grad).abs().max().item()
+    print(f"{s:8s} | approximate: {str(torch.allclose(dt, t.grad, atol=1e-6)):5s} | maxdiff: {maxdiff:.3f}")
+
+
+cmp("x", dx, x)
+cmp("w", dw, w)
+cmp("b", db, b)
+print(torch.allclose(out, F.layer_norm(x, (C,), w, b), atol=1e-6), x.grad[0, 0])
+
+# %% weight decay by hand and by optimizer
+torch.manual_seed(0)
+X = torch.randn(20, 10)
+y = X @ (torch.ones(10, 1) * 0.01) + 0.05
+
+
+def train(lambd, steps=20):
+    w = torch.full((10, 1), 0.5, requires_grad=True)
+    b = torch.zeros(1, requires_grad=True)
+    for _ in range(steps):
+        loss = ((X @ w + b - y) ** 2).mean() / 2 + lambd * (w**2).sum() / 2
+        loss.backward()
+        with torch.no_grad():
+            for p in (w, b):
+                p.sub_(0.1 * p.grad)
+                p.grad.zero_()
+    return torch.norm(w).item()
+
+
+print(f"{train(0):.4f} {train(3):.4f}")
+net = nn.Linear(10, 1)
+nn.init.constant_(net.weight, 0.5)
+nn.init.zeros_(net.bias)
+trainer = torch.optim.SGD([{"params": net.weight, "weight_decay": 3}, {"params": net.bias}], lr=0.1)
+for _ in range(20):
+    trainer.zero_grad()
+    (nn.MSELoss()(net(X), y) / 2).backward()
+    trainer.step()
+print(f"{net.weight.norm().item():.4f}")
+
+
+# %% linear regression from scratch
+def synthetic_data(w, b, num_examples):
+    X = torch.normal(0, 1, (num_examples, len(w)))
+    y = torch.matmul(X, w) + b
+    y += torch.normal(0, 0.01, y.shape)
+    return X, y.reshape((-1, 1))
+
+
+def data_iter(batch_size, features, labels):
+    indices = torch.randperm(len(features))
+    for i in range(0, len(features), batch_size):
+        batch = indices[i : min(i + batch_size, len(features))]
+        yield features[batch], labels[batch]
+
+
+def sgd(params, lr, batch_size):
+    with torch.no_grad():
+        for param in params:
+            param -= lr * param.grad / batch_size
+            param.grad.zero_()
+
+
+torch.manual_seed(0)
+true_w = torch.tensor([2, -3.4])
+features, labels = synthetic_data(true_w, 4.2, 100)
+print(features[0], labels[0])
+w = torch.normal(0, 0.01, size=(2, 1), requires_grad=True)
+b = torch.zeros(1, requires_grad=True)
+for epoch in range(3):
+    for X, y in data_iter(10, features, labels):
+        l = (X @ w + b - y) ** 2 / 2
+        l.sum().backward()
+        sgd([w, b], 0.03, 10)
+    with torch.no_grad():
+        print(f"epoch {epoch + 1}, loss {float(((features @ w + b - labels) ** 2 / 2).mean()):f}")
+print(true_w - w.reshape(true_w.shape), w.grad)
+
+# %% third-order polynomial by hand
+import math
+
+x = torch.linspace(-math.pi, math.pi, 200, dtype=torch.float)
+y = torch.sin(x)
+torch.manual_seed(0)
+a = torch.randn((), requires_grad=True)
+b = torch.randn((), requires_grad=True)
+c = torch.randn((), requires_grad=True)
+d = torch.randn((), requires_grad=True)
+for t in range(201):
+    y_pred = a + b * x + c * x**2 + d * x**3
+    loss = (y_pred - y).pow(2).sum()
+    if t % 100 == 0:
+        print(t, f"{loss.item():.2f}")
+    loss.backward()
+    with torch.no_grad():
+        for p in (a, b, c, d):
+            p -= 1e-6 * p.grad
+            p.grad = None
+print(f"Result: y = {a.item():.4f} + {b.item():.4f} x + {c.item():.4f} x^2 + {d.item():.4f} x^3")
+
+# %% batch normalization by hand
+torch.manual_seed(0)
+hpreact = torch.randn(32, 10) * 3 + 2
+bngain, bnbias = torch.ones(1, 10), torch.zeros(1, 10)
+mean, std = hpreact.mean(0, keepdim=True), hpreact.std(0, keepdim=True)
+out = bngain * (hpreact - mean) / std + bnbias
+print(out.mean(0).abs().max() < 1e-5, out.std(0))
+
+
+class BatchNorm1d:
+    def __init__(self, dim, eps=1e-5, momentum=0.1):
+        self.eps, self.momentum, self.training = eps, momentum, True
+        self.gamma, self.beta = torch.ones(dim), torch.zeros(dim)
+        self.running_mean, self.running_var = torch.zeros(dim), torch.ones(dim)
+
+    def __call__(self, x):
+        xmean, xvar = (
+            (x.mean(0, keepdim=True), x.var(0, keepdim=True))
+            if self.training
+            else (self.running_mean, self.running_var)
+        )
+        if self.training:
+            with torch.no_grad():
+                self.running_mean = (1 - self.momentum) * self.running_mean + self.momentum * xmean
+                self.running_var = (1 - self.momentum) * self.running_var + self.momentum * xvar
+        return self.gamma * (x - xmean) / torch.sqrt(xvar + self.eps) + self.beta
+
+
+ours = BatchNorm1d(10)
+theirs = nn.BatchNorm1d(10)
+ours(hpreact)
+y = theirs(hpreact)
+print(
+    theirs,
+    theirs.running_mean,
+    ours.running_mean.allclose(theirs.running_mean),
+    ours.running_var.allclose(theirs.running_var),
+    theirs.num_batches_tracked,
+    y.shape,
+)
+theirs.eval()
+print(theirs(hpreact)[0])
+print(nn.LayerNorm(10)(hpreact)[0, :3], F.layer_norm(hpreact, (10,))[0, :3])
+
+# %% recurrence by hand equals nn.RNN
+torch.manual_seed(0)
+rnn = nn.RNN(3, 4, batch_first=True)
+x = torch.randn(2, 6, 3)
+h = torch.zeros(2, 4)
+outs = []
+for t in range(x.size(1)):
+    h = torch.tanh(x[:, t] @ rnn.weight_ih_l0.T + rnn.bias_ih_l0 + h @ rnn.weight_hh_l0.T + rnn.bias_hh_l0)
+    outs.append(h)
+ours = torch.stack(outs, dim=1)
+theirs, last = rnn(x)
+print(torch.allclose(ours, theirs, atol=1e-6), (ours - theirs).abs().max().item() < 1e-6, ours[0, -1])
+ours.sum().backward()
+by_hand = rnn.weight_hh_l0.grad.clone()
+rnn.zero_grad()
+theirs.sum().backward()
+print(torch.allclose(by_hand, rnn.weight_hh_l0.grad, atol=1e-5), rnn.weight_hh_l0.grad)
+
+# %% gates of an LSTM cell by hand
+torch.manual_seed(0)
+cell = nn.LSTMCell(2, 3)
+x, h, c = torch.randn(4, 2), torch.zeros(4, 3), torch.zeros(4, 3)
+gates = F.linear(x, cell.weight_ih, cell.bias_ih) + F.linear(h, cell.weight_hh, cell.bias_hh)
+i, f, g, o = gates.chunk(4, 1)
+c1 = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+h1 = torch.sigmoid(o) * torch.tanh(c1)
+h2, c2 = cell(x, (h, c))
+print(torch.allclose(h1, h2), torch.allclose(c1, c2), h2[0])
+print(cell, cell.weight_ih.shape)
+with torch.no_grad():
+    cell.bias_ih[3:6] = 1.0
+    cell.bias_hh.chunk(4)[1].zero_()
+print(
+    cell.bias_ih.view(4, 3)[1],
+    cell(x)[0].shape,
+    nn.GRUCell(2, 3)(x).shape,
+    nn.RNNCell(2, 3, nonlinearity="relu")(x[0]).shape,
+    len(list(cell.parameters())),
+)
+
+# %% a GRU by hand
+torch.manual_seed(2)
+gru = nn.GRU(2, 3)
+x = torch.randn(5, 1, 2)
+h = torch.zeros(1, 3)
+W_ir, W_iz, W_in = gru.weight_ih_l0.chunk(3)
+W_hr, W_hz, W_hn = gru.weight_hh_l0.split(3)
+b_ir, b_iz, b_in = gru.bias_ih_l0.chunk(3)
+b_hr, b_hz, b_hn = gru.bias_hh_l0.chunk(3)
+for x_t in x:
+    r = torch.sigmoid(x_t @ W_ir.T + b_ir + h @ W_hr.T + b_hr)
+    z = torch.sigmoid(x_t @ W_iz.T + b_iz + h @ W_hz.T + b_hz)
+    n = torch.tanh(x_t @ W_in.T + b_in + r * (h @ W_hn.T + b_hn))
+    h = (1 - z) * n + z * h
+print(h, torch.allclose(h, gru(x)[1][0], atol=1e-6))
+print(
+    sum(p.numel() for p in gru.parameters()),
+    [f"{n}: {tuple(p.shape)}" for n, p in gru.named_parameters()],
+    z.detach(),
+    gru(x, torch.ones(1, 1, 3))[0][-1],
+)
+
+# %% mask a loss by hand
+torch.manual_seed(0)
+logits = torch.randn(2, 3, 4, requires_grad=True)
+targets = torch.tensor([[1, 2, 3], [0, 0, 0]])
+lengths = torch.tensor([3, 1])
+valid = torch.arange(3) < lengths.unsqueeze(1)
+loss = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+print(loss, loss.shape)
+mean = (loss * valid).sum() / valid.sum()
+ignored = targets.masked_fill(~valid, -100)
+print(mean, F.cross_entropy(logits.view(-1, 4), ignored.view(-1)), ignored)
+mean.backward()
+print(logits.grad[1, 1:].abs().sum(), logits.grad.shape)
+smooth = F.cross_entropy(
+    logits.view(-1, 4), ignored.view(-1), label_smoothing=0.1, weight=torch.tensor([1.0, 2.0, 1.0, 0.5])
+)
+print(smooth, torch.exp(mean))
+print(
+    F.cross_entropy(logits[0], F.softmax(logits[1], -1)),
+    F.nll_loss(F.log_softmax(logits[0], 1), targets[0], reduction="sum"),
+)

@@ -1,0 +1,194 @@
+"""Programs of learners with mistakes in models, and the errors that they see."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def show(*programs):
+    """Print what each program returns, or its error."""
+    for program in programs:
+        try:
+            print(program())
+        except Exception as error:
+            print(f"{type(error).__name__}: {error}")
+
+
+# %% shapes that recurrent layers refuse
+rnn, lstm, gru, cell = (
+    nn.RNN(3, 4),
+    nn.LSTM(3, 4, 2, batch_first=True),
+    nn.GRU(3, 4, bidirectional=True),
+    nn.LSTMCell(3, 4),
+)
+show(
+    lambda: rnn(torch.ones(5, 2, 4)),
+    lambda: rnn(torch.ones(3)),
+    lambda: rnn(torch.ones(5, 2, 3), torch.ones(1, 3, 4)),
+    lambda: lstm(torch.ones(2, 5, 3), torch.ones(2, 2, 4)),
+    lambda: lstm(torch.ones(2, 5, 3), (torch.ones(1, 2, 4), torch.ones(1, 2, 4))),
+    lambda: gru(torch.ones(5, 2, 3), torch.ones(1, 2, 4)),
+    lambda: cell(torch.ones(2, 4)),
+    lambda: cell(torch.ones(2, 3), torch.ones(2, 4)),
+    lambda: cell(torch.ones(2, 3), (torch.ones(2, 5), torch.ones(2, 4))),
+    lambda: rnn(torch.ones(5, 2, 3).long()),
+    lambda: rnn(torch.ones(5, 2, 3).double()),
+    lambda: rnn([1, 2, 3]),
+    lambda: nn.RNN(3, 4, nonlinearity="sigmoid"),
+    lambda: nn.RNN(3, 0),
+    lambda: nn.LSTM(3, 4, dropout=2),
+    lambda: nn.LSTM(3, 4, proj_size=5),
+    lambda: nn.GRU(3, 4, proj_size=2),
+    lambda: lstm(torch.ones(5, 3), (torch.ones(2, 1, 4), torch.ones(2, 1, 4))),
+    lambda: rnn(torch.ones(0, 2, 3)),
+    lambda: rnn(torch.ones(5, 0, 3))[0].shape,
+    lambda: nn.RNN(3.0, 4),
+    lambda: nn.RNNCell(3, 4)(torch.ones(1, 1, 3)),
+    lambda: rnn(torch.ones(5, 2, 3), None)[1].shape,
+)
+
+
+# %% modules that are not complete
+class NoSuper(nn.Module):
+    def __init__(self):
+        self.fc = nn.Linear(1, 1)
+
+
+class NoForward(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+
+class NoReturn(NoForward):
+    def forward(self, x):
+        self.fc(x)
+
+
+class Typo(NoForward):
+    def forward(self, x):
+        return self.fc1(x)
+
+
+x = torch.ones(1, 2)
+show(
+    NoSuper,
+    lambda: NoForward()(x),
+    lambda: NoReturn()(x).sum(),
+    lambda: Typo()(x),
+    lambda: NoForward(3),
+    lambda: nn.Sequential(nn.Linear(2, 3), nn.Linear(2, 3))(x),
+    lambda: nn.Sequential([nn.Linear(2, 2)]),
+    lambda: nn.ModuleList(nn.Linear(2, 2)),
+    lambda: nn.ModuleList([nn.ReLU()])(x),
+    lambda: NoForward().fc.weigth,
+    lambda: setattr(NoForward(), "fc", 5),
+    lambda: NoForward().register_parameter("w", x),
+    lambda: NoForward().register_buffer("fc", x),
+    lambda: NoForward().add_module("a.b", nn.ReLU()),
+    lambda: nn.Linear(2, 2).load_state_dict({"weight": torch.ones(2, 2)}),
+    lambda: nn.Linear(2, 2).load_state_dict([1]),
+    lambda: nn.ReLU(x),
+    lambda: nn.Sequential(nn.ReLU())[3],
+    lambda: nn.LayerNorm(3)(x),
+    lambda: nn.BatchNorm1d(2)(torch.ones(2)),
+    lambda: nn.Embedding(2, 3)(torch.tensor(1.0)),
+    lambda: nn.MultiheadAttention(5, 2),
+)
+
+# %% losses that are given the wrong way round
+logits, target = torch.randn(3, 4, generator=torch.Generator().manual_seed(0)), torch.tensor([0, 1, 2])
+show(
+    lambda: F.cross_entropy(target, logits),
+    lambda: F.cross_entropy(logits, target[:2]),
+    lambda: F.cross_entropy(logits, torch.tensor([0, 1, 4])),
+    lambda: F.cross_entropy(logits, torch.tensor([0, 1, -1])),
+    lambda: F.cross_entropy(logits, F.one_hot(target, 4)),
+    lambda: F.cross_entropy(logits, F.one_hot(target, 4).float()),
+    lambda: F.cross_entropy(logits, target.int()),
+    lambda: F.cross_entropy(logits.view(3, 2, 2), target),
+    lambda: F.nll_loss(logits, target.float()),
+    lambda: F.binary_cross_entropy(logits, logits),
+    lambda: F.binary_cross_entropy(torch.ones(3), torch.ones(2)),
+    lambda: F.mse_loss(torch.ones(3), torch.ones(2)),
+    lambda: nn.MSELoss(torch.ones(3), torch.ones(3)),
+    lambda: nn.CrossEntropyLoss(logits, target),
+    lambda: nn.CrossEntropyLoss()(logits),
+    lambda: F.cross_entropy(logits, None),
+    lambda: F.cross_entropy(logits, [0, 1, 2]),
+    lambda: F.cross_entropy(logits[0], torch.tensor(1)),
+    lambda: F.kl_div(logits, logits[:2]),
+    lambda: F.cross_entropy(logits, target, weight=torch.ones(3)),
+    lambda: F.cross_entropy(logits, target, label_smoothing=2.0),
+    lambda: F.nll_loss(logits, torch.tensor([[0], [1], [2]])),
+)
+
+
+# %% a line that fails inside a function
+def normalize(x):
+    return (x - x.mean(0)) / x.std(0)
+
+
+def predict(x, w):
+    x = normalize(x)
+    return x @ w
+
+
+print(normalize(torch.tensor([[1.0, 2.0], [3.0, 6.0]])))
+predict(torch.ones(2, 3), torch.ones(2, 3))
+
+
+# %% a line that fails inside a module
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 3)
+        self.b = nn.Linear(4, 1)
+
+    def forward(self, x):
+        x = torch.relu(self.a(x))
+        print("hidden", x.shape)
+        return self.b(x)
+
+
+net = Net()
+print(net)
+net(torch.ones(5, 2))
+
+# %% gradients do not vanish between steps
+x = torch.tensor(1.0, requires_grad=True)
+for _ in range(3):
+    (x**2).backward()
+    print(x.grad)
+loss = (x * 3) ** 2
+loss.backward()
+loss.backward()
+
+# %% learning goes wrong and how one finds it
+torch.manual_seed(0)
+model = nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=50.0)
+x = torch.linspace(-1, 1, 8).unsqueeze(1) * 10
+for step in range(12):
+    optimizer.zero_grad()
+    loss = F.mse_loss(model(x), 3 * x)
+    loss.backward()
+    optimizer.step()
+    if not torch.isfinite(loss):
+        print("not finite at", step, loss.item())
+        break
+print(
+    [torch.isnan(p).any().item() for p in model.parameters()],
+    model.weight.isinf().sum(),
+    torch.nan_to_num(model.weight).shape,
+)
+frozen = nn.Linear(2, 1)
+for p in frozen.parameters():
+    p.requires_grad = False
+try:
+    frozen(torch.ones(1, 2)).sum().backward()
+except RuntimeError as error:
+    print(error)
+lost = [F.mse_loss(model(x[:1]), x[:1]) for _ in range(2)]
+print(len(lost), all(l.requires_grad for l in lost))
+assert torch.isfinite(model.weight).all(), "weights are not finite"

@@ -1,0 +1,373 @@
+"""Programs of learners on tensors: creation, types, indexing, broadcasting, reductions, numpy, printing."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# %% ways to create a tensor
+data = [[1, 2], [3, 4]]
+x = torch.tensor(data)
+x_ones = torch.ones_like(x)
+x_rand = torch.rand_like(x, dtype=torch.float)
+print(f"Ones Tensor: \n {x_ones} \n")
+print(f"Random Tensor: \n {x_rand} \n")
+shape = (
+    2,
+    3,
+)
+print(torch.rand(shape), torch.ones(shape), torch.zeros(shape), torch.empty(0), torch.full((2, 2), 7), torch.eye(3))
+print(torch.arange(0, 1, 0.25), torch.linspace(0, 1, 5))
+print(torch.randint(0, 10, (2, 5)), torch.randperm(6), torch.randn(2, 2).shape)
+
+# %% attributes of a tensor
+tensor = torch.rand(3, 4)
+print(f"Shape of tensor: {tensor.shape}")
+print(f"Datatype of tensor: {tensor.dtype}")
+print(f"Device tensor is stored on: {tensor.device}")
+print(tensor.ndim, tensor.dim(), tensor.size(), tensor.size(-1), tensor.numel(), len(tensor), tensor.stride())
+print(tensor.is_contiguous(), tensor.T.is_contiguous(), tensor.layout)
+rows, columns = tensor.shape
+print(rows * columns, isinstance(tensor.shape, tuple), list(tensor.shape), type(tensor), tensor.type())
+device = "cuda" if torch.cuda.is_available() else "cpu"
+print(tensor.to(device).device, tensor.is_cuda, tensor.data_ptr() == tensor.to("cpu").data_ptr())
+
+# %% slices, columns and joining
+tensor = torch.ones(4, 4)
+tensor[:, 1] = 0
+print(f"First row: {tensor[0]}")
+print(f"First column: {tensor[:, 0]}")
+print(f"Last column: {tensor[..., -1]}")
+t1 = torch.cat([tensor, tensor, tensor], dim=1)
+print(t1)
+y1 = tensor @ tensor.T
+y2 = tensor.matmul(tensor.T)
+y3 = torch.rand_like(y1)
+torch.matmul(tensor, tensor.T, out=y3)
+print(y1.equal(y2), y3)
+agg = tensor.sum()
+agg_item = agg.item()
+print(agg_item, type(agg_item))
+tensor.add_(5)
+print(tensor)
+
+# %% tensors and numpy arrays share memory
+t = torch.ones(5)
+n = t.numpy()
+t.add_(1)
+print(f"t: {t}")
+print(f"n: {n}")
+n = np.ones(5)
+t = torch.from_numpy(n)
+np.add(n, 1, out=n)
+print(t, n, t.dtype)
+a = np.array([[1, 2], [3, 4]], dtype=np.float32)
+b = torch.tensor(a)
+c = torch.as_tensor(a)
+a[0, 0] = 100
+print(b[0, 0], c[0, 0], np.asarray(c).dtype, torch.from_numpy(np.arange(3)).dtype)
+print(np.mean(t.numpy()), t.numpy().reshape(1, -1), np.concatenate([t.numpy(), n]).shape, t.tolist())
+print(torch.tensor(np.float64(1.5)), torch.tensor(np.int32(2)), torch.tensor([np.float32(1), np.float32(2)]))
+print(np.exp(torch.tensor([0.0, 1.0])), np.stack([torch.ones(2), torch.zeros(2)]), float(torch.tensor(2)))
+w = torch.ones(2, requires_grad=True)
+try:
+    w.numpy()
+except RuntimeError as error:
+    print(error)
+print(w.detach().numpy())
+
+# %% types and promotion
+i = torch.tensor([1, 2, 3])
+f = torch.tensor([1.0, 2.0, 3.0])
+b = i > 1
+d = f.double()
+h = f.half()
+for name, value in {
+    "i + f": i + f,
+    "i / 2": i / 2,
+    "i // 2": i // 2,
+    "i * 2.5": i * 2.5,
+    "b + b": b + b,
+    "f + d": f + d,
+    "h * f": h * f,
+    "h + 1": h + 1,
+    "i ** 2": i**2,
+    "b.sum()": b.sum(),
+    "i.float().mean()": i.float().mean(),
+    "~b": ~b,
+    "i % 2": i % 2,
+    "-i": -i,
+    "2 ** i": 2**i,
+    "i + True": i + True,
+    "i & 1": i & 1,
+}.items():
+    print(name, value, value.dtype)
+print(torch.result_type(i, 1.0), torch.result_type(f, d))
+print(i.to(torch.uint8), f.long(), torch.tensor([0.5, -1.7]).int(), torch.tensor([0, 2]).bool(), i.type(torch.float64))
+print(torch.get_default_dtype(), torch.finfo(torch.float32).eps, torch.tensor(1.0).type())
+
+# %% views and copies
+t = torch.arange(6)
+v = t.view(2, 3)
+v[0, 0] = 99
+print(t)
+r = t.reshape(3, 2).t()
+r[0, 1] = -1
+print(t, r.is_contiguous())
+try:
+    r.view(6)
+except RuntimeError as error:
+    print(error)
+print(r.reshape(-1), r.contiguous().view(-1))
+c = t.clone()
+c.zero_()
+print(t.sum(), t[2:4].data_ptr() - t.data_ptr())
+x = torch.zeros(2, 3)
+row = x[1]
+row += 1
+x[:, 0].fill_(7)
+print(x)
+e = torch.tensor([1, 2]).expand(3, 2)
+print(e, e.stride())
+flat = x.flatten()
+flat[0] = -5
+print(x[0, 0])
+flipped = x.flip(0)
+flipped[0] = 0
+print(x)
+picked = x[[0]]
+picked[:] = 0
+print(x)
+y = x.unsqueeze(0).squeeze().permute(1, 0)
+y[2, 1] = 42
+print(x[1, 2].item(), x is y, x.data_ptr() == y.data_ptr())
+
+# %% masks and where
+torch.manual_seed(1)
+x = torch.randn(3, 4)
+mask = x > 0
+print(mask, x[mask], mask.sum().item(), mask.any(dim=1), mask.all(0))
+x[x < 0] = 0
+print(x)
+x[0, x[0] > 1] = 1.0
+print(x[0])
+y = torch.where(x > 0.5, x, torch.tensor(-1.0))
+print(y)
+print(torch.where(y == -1), (y == -1).nonzero()[:3], torch.nonzero(y > 0, as_tuple=True)[1], x.masked_fill(mask, 9)[0])
+rows = torch.tensor([0, 2])
+print(x[rows], x[rows, 1], x[:, rows], x[rows.unsqueeze(1), torch.tensor([0, 3])])
+x[rows, 0] += 10
+print(x[:, 0])
+x[None, 0].shape
+print(x[..., None].shape, x[:, :, None, None].size(), x[1:2, ::2])
+print(x.gather(1, x.argmax(1, keepdim=True)), x.gather(1, torch.tensor([[0], [1], [2]])))
+
+# %% broadcasting by hand
+x = torch.arange(3.0).reshape(3, 1)
+y = torch.arange(4.0)
+print(x + y, (x * y).shape, [t.shape for t in torch.broadcast_tensors(x, y)])
+points = torch.tensor([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+difference = points[:, None, :] - points[None, :, :]
+print(difference.shape, difference.pow(2).sum(-1).sqrt(), torch.cdist(points, points))
+X = torch.tensor([[1.0, 2.0], [3.0, 5.0], [5.0, 11.0]])
+standard = (X - X.mean(dim=0)) / X.std(dim=0)
+print(standard, standard.mean(0).abs() < 1e-6, standard.std(0))
+P = torch.tensor([[1, 3], [2, 2]]).float()
+print(P / P.sum(1, keepdim=True), P / P.sum(0))
+P /= P.sum(1)[:, None]
+print(P)
+
+# %% reductions
+A = torch.arange(20, dtype=torch.float32).reshape(5, 4)
+print(A.sum(), A.sum(axis=0), A.sum(axis=[0, 1]), A.mean(), A.sum() / A.numel(), A.mean(dim=0), A.cumsum(axis=0))
+print(
+    A.max(),
+    A.max(dim=1),
+    A.min(1).values,
+    A.argmax(),
+    A.argmin(dim=0),
+    A.prod(1)[:2],
+    A.var(0),
+    A.std(0, unbiased=False),
+)
+values, indices = torch.topk(A[2], 2)
+print(values, indices)
+print(torch.sort(torch.tensor([3, 1, 2]), descending=True))
+print(
+    torch.tensor([1.0, 5.0, 2.0, 4.0]).median(),
+    torch.tensor([1, 1, 2]).unique(return_counts=True),
+    torch.bincount(torch.tensor([0, 2, 2])),
+)
+u = torch.tensor([3.0, -4.0])
+print(torch.norm(u), torch.abs(u).sum(), u.norm(p=1), torch.linalg.norm(u), u.pow(2).sum().sqrt())
+print(
+    torch.stack([u, u]).mean(),
+    A.amax((0, 1)),
+    torch.logsumexp(u, 0),
+    A.sum(dim=1, keepdim=True).shape,
+    u.softmax(0),
+    torch.aminmax(u),
+)
+
+# %% linear algebra basics
+x = torch.arange(4, dtype=torch.float32)
+y = torch.ones(4, dtype=torch.float32)
+print(x, y, torch.dot(x, y), torch.sum(x * y))
+A = torch.arange(20, dtype=torch.float32).reshape(5, 4)
+B = torch.ones(4, 3)
+print(A.shape, x.shape, torch.mv(A, x), A @ x, torch.mm(A, B), A.T[0], torch.outer(x, y)[3])
+S = torch.tensor([[2.0, 1.0], [1.0, 3.0]])
+print(
+    torch.inverse(S),
+    torch.allclose(torch.linalg.inv(S) @ S, torch.eye(2), atol=1e-6),
+    torch.det(S),
+    torch.linalg.solve(S, torch.ones(2)),
+)
+print(
+    torch.trace(S),
+    torch.triu(S),
+    torch.tril(S, -1),
+    torch.diag(S),
+    torch.diag(torch.tensor([1, 2])),
+    S.matrix_power(3),
+)
+b1 = torch.ones(2, 3, 4)
+b2 = torch.full((2, 4, 5), 0.5)
+print(torch.bmm(b1, b2).shape, (b1 @ b2)[0, 0], torch.einsum("bij,bjk->ik", b1, b2))
+
+# %% printing options
+torch.manual_seed(3)
+print(
+    torch.rand(2, 2) * 1000,
+    torch.tensor([1e-8, 1.0]),
+    torch.tensor([1e10, 1.0]),
+    torch.tensor([0.1, 100000.0]),
+    torch.tensor([1.0, 2.0]),
+)
+print(
+    torch.tensor(3.14159265),
+    torch.tensor([float("nan"), float("inf"), -1.5]),
+    torch.tensor([]),
+    torch.zeros(2, 0),
+    torch.tensor(True),
+    torch.tensor([1, -20]),
+)
+print(torch.arange(2000), torch.zeros(30, 30)[:, :3].shape)
+print(torch.randn(3, 3, 3))
+print(torch.tensor([[True], [False]]), torch.tensor([1 + 2j]))
+torch.set_printoptions(precision=2, sci_mode=False)
+print(torch.tensor([1e-3, 123456.789]))
+torch.set_printoptions(profile="default")
+print(
+    repr(torch.ones(2, dtype=torch.float64)),
+    f"{torch.tensor(2.5):.3f}",
+    f"{torch.ones(1).item():>8.2f}",
+    str(torch.ones(1, requires_grad=True)),
+    f"{torch.tensor([1.5])}",
+)
+print(
+    "%.2f" % torch.tensor(1.234),
+    "{:d}".format(torch.tensor(7)),
+    [torch.tensor(1), torch.tensor(2.0)],
+    {"loss": torch.tensor(0.25)},
+    (torch.ones(2) > 0,),
+)
+
+# %% splitting, stacking and repeating
+x = torch.arange(12).reshape(3, 4)
+first, second = x.split([1, 3], dim=1)
+print(first, second)
+print([c.shape for c in x.chunk(2)], x.unbind(1)[0])
+print(
+    torch.stack((x[0], x[1]), dim=1), torch.vstack([x[0], x[1]]), torch.hstack([x[0], x[1]]), torch.cat((x, x[:1]))[-1]
+)
+print(
+    torch.tensor([1, 2]).repeat(2, 2),
+    torch.tensor([1, 2]).repeat_interleave(2),
+    x.roll(1, 0)[0],
+    torch.tile(torch.tensor([1, 2]), (2,)),
+)
+print(
+    x.unfold(1, 2, 1)[0],
+    x.movedim(0, 1).shape,
+    x.swapaxes(0, 1).shape,
+    x.transpose(0, 1)[0],
+    x.flatten(),
+    x.narrow(1, 1, 2)[0],
+)
+for index, row in enumerate(x):
+    print(index, row, row[0].item())
+
+# %% changes in place
+x = torch.tensor([1.0, 4.0, 9.0])
+y = x
+y.sqrt_()
+print(x, x is y, id(x) == id(y))
+before = id(y)
+y = y + x
+print(id(y) == before)
+before = id(x)
+x += y
+print(id(x) == before, x)
+x[:] = y * 2
+x.mul_(2).sub_(1).clamp_(0, 10)
+print(x)
+x.zero_()
+x.fill_(3).neg_()
+print(x, x.abs_(), x.pow_(2), x.copy_(torch.tensor([1, 2, 3])))
+z = torch.zeros_like(x)
+z[:] = x + y
+print(z, torch.add(x, y, out=z), z)
+z.index_fill_(0, torch.tensor([0]), -1)
+z.scatter_(0, torch.tensor([1]), 5.0)
+print(z)
+m = torch.zeros(2, 3)
+m[0, 1] = 5
+m[1] = torch.arange(3)
+m[:, -1] += 1
+m = m.t()
+print(m, m.shape)
+m.fill_diagonal_(7)
+print(m)
+x.data = torch.ones(2)
+print(x)
+
+# %% one-hot, comparison and sets of numbers
+labels = torch.tensor([0, 2, 1])
+print(
+    F.one_hot(labels),
+    F.one_hot(labels, num_classes=5).float()[1],
+    torch.eye(3)[labels],
+    labels.unique(),
+)
+a = torch.tensor([0.1 + 0.2])
+print(
+    a == 0.3,
+    torch.isclose(a, torch.tensor([0.3])),
+    torch.allclose(a, torch.tensor(0.3)),
+    torch.equal(labels, labels.clone()),
+    labels.eq(2),
+    2 in labels,
+)
+pred = torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]])
+target = torch.tensor([1, 0, 0])
+correct = (pred.argmax(1) == target).type(torch.float).sum().item()
+print(f"Accuracy: {(100 * correct / len(target)):>0.1f}%")
+print(
+    torch.maximum(labels, torch.ones(3, dtype=torch.int64)),
+    torch.clamp(labels, min=1),
+    torch.sign(torch.tensor([-2.0, 0.0, 3.0])),
+    bool(torch.tensor(0)),
+    torch.tensor([1, 2, 3]).float().round(),
+    torch.tensor([0.5, 1.5, 2.5]).round(),
+)
+confusion = torch.zeros(2, 2, dtype=torch.int64)
+for t, p in zip(target, pred.argmax(1)):
+    confusion[t, p] += 1
+print(
+    confusion,
+    confusion.diag().sum() / confusion.sum(),
+    torch.floor_divide(torch.tensor(7), 2),
+    torch.tensor(-7) // 2,
+    torch.tensor(-7) % 3,
+)
