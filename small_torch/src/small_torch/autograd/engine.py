@@ -106,7 +106,7 @@ def add_to_leaf(leaf, gradient, create_graph):
         leaf.grad = leaf.grad + gradient
     else:
         leaf.grad._array += gradient._array
-        leaf.grad._version[0] += 1
+        leaf.grad._changes[0] += 1
 
 
 def first_gradients(outputs, grad_outputs):

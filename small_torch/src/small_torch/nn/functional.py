@@ -135,7 +135,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         length = (np.abs(weight._array[rows]) ** norm_type).sum(1) ** (1 / norm_type)
         too_long = length > max_norm
         weight._array[rows[too_long]] *= (max_norm / (length[too_long] + 1e-7))[:, None].astype(weight._array.dtype)
-        weight._version[0] += 1
+        weight._changes[0] += 1
     index, shape = input._array, weight._array.shape
 
     def rule(g):
