@@ -1,37 +1,49 @@
 """Elementwise comparisons, and selection between numbers."""
 
+import operator
+
 import numpy as np
 
 from . import dtypes
-from .elementwise import Formula, binary, compute, masked, record_formula, set_name
-from .operands import broadcast_error, cannot_broadcast, operands, tensor_from_number
-from .tape import rename_node
-from .tensor import Tensor
+from .elementwise import Formula, binary, compute, masked, record_formula, refusal, set_name
+from .operands import broadcast_error, cannot_broadcast, check_convertible, operands, require_tensor, scalar_array
+from .tensor import Tensor, wrap_any
 
 
 def clamp(input, min=None, max=None):
     """Limit numbers to the range from min to max: numbers or tensors."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    out = input
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        out = out if min is None else maximum(out, tensor_from_number(min))
-        return rename_node(out if max is None else minimum(out, tensor_from_number(max)), "Clamp")
-    for bound in (min, max):
-        if bound is not None:
-            input, _ = operands(input, bound)
-    array = input._array
-    low, high = (bound if bound is None else np.asarray(bound).astype(array.dtype) for bound in (min, max))
-    limited = array if low is None else np.maximum(array, low)
-    limited = limited if high is None else np.minimum(limited, high)
-
-    def outside(a):
-        a = getattr(a, "_array", a)
-        return ~((True if low is None else a >= low) & (True if high is None else a <= high))
-
-    return record_formula(Formula("Clamp.1", lambda g, a: masked(g, outside(a))), limited, input)
+    bounds = [bound for bound in (min, max) if bound is not None]
+    for bound in bounds:
+        input, _ = operands(input, bound, "clamp")
+    bounds = [operands(input, bound)[1] for bound in bounds]
+    function, formula = CLAMPS[min is not None, max is not None]
+    if input.is_complex():
+        raise NotImplementedError("clamp is not supported for complex types")
+    return record_formula(formula, compute(function, input, *bounds), input, *bounds)
 
 
+# By the bounds that are given: numpy's function, and the ways back to the input and to each bound.
+CLAMPS = {
+    (True, False): (
+        np.maximum,
+        Formula("Clamp.1", lambda g, a, b: masked(g, ~(a >= b)), lambda g, a, b: masked(g, ~(a < b))),
+    ),
+    (False, True): (
+        np.minimum,
+        Formula("Clamp.1", lambda g, a, b: masked(g, ~(a <= b)), lambda g, a, b: masked(g, ~(a > b))),
+    ),
+    (True, True): (
+        lambda a, b, c: np.minimum(np.maximum(a, b), c),
+        Formula(
+            "Clamp.1",
+            lambda g, a, b, c: masked(g, ~((a >= b) & (a <= c))),
+            lambda g, a, b, c: masked(g, ~((a < b) & (b < c))),
+            lambda g, a, b, c: masked(g, ~((a > c) | (b > c))),
+        ),
+    ),
+}
 clip = clamp
 
 
@@ -43,65 +55,58 @@ def clamp_max(input, max):
     return clamp(input, max=max)
 
 
-maximum = binary(  # equal numbers share the gradient
-    "maximum",
-    np.maximum,
-    lambda g, a, b: masked(g / (1 + (a == b)), a < b),
-    lambda g, a, b: masked(g / (1 + (a == b)), a > b),
-)
-minimum = binary(
-    "minimum",
-    np.minimum,
-    lambda g, a, b: masked(g / (1 + (a == b)), a > b),
-    lambda g, a, b: masked(g / (1 + (a == b)), a < b),
-)
+def extreme(name, function, is_worse):
+    """Make `maximum` or `minimum`. Equal numbers share the gradient."""
+    return binary(
+        name,
+        function,
+        lambda g, a, b: masked(g / (1 + (a == b)), is_worse(a, b)),
+        lambda g, a, b: masked(g / (1 + (a == b)), is_worse(b, a)),
+        refused={"c": RuntimeError(f"{name} not implemented for complex tensors.")},
+        numbers=False,
+    )
 
 
-def comparison(name, function):
-    """Make a comparison, such as `eq`."""
+maximum, minimum = extreme("maximum", np.maximum, operator.lt), extreme("minimum", np.minimum, operator.gt)
+
+
+def comparison(name, function, refused=None, prepare=operands):
+    """Make an operation whose results are bools."""
 
     def operation(input, other):
-        if not isinstance(input, Tensor) or not isinstance(
-            other, (Tensor, bool, int, float, complex, np.number, np.bool_)
-        ):
-            return NotImplemented
-        if isinstance(other, float) and input.dtype.kind == 2:
-            other = Tensor(np.asarray(other, input._array.dtype))
-        a, b = operands(input, other)
-        return Tensor(compute(function, a, b))
+        a, b = prepare(input, other, name)
+        if refused and a._array.dtype.kind in refused:
+            raise refusal(refused, a, b)
+        return wrap_any(compute(function, a, b))
 
     return set_name(name, operation)
 
 
-eq, ne, lt, le, gt, ge = (
-    comparison(name, function)
-    for name, function in (
-        ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge",
-        np.greater_equal),
-    )
-)  # fmt: skip
+def two_tensors(input, other, name):
+    return require_tensor(input, name), require_tensor(other, name, "other", 2)
 
 
-def numpy_predicate(name):
-    """Make a bool-valued operation from numpy's function of this name, of one tensor or two."""
+eq, ne = comparison("eq", np.equal), comparison("ne", np.not_equal)
+lt, le, gt, ge = (
+    comparison(name, getattr(np, function), {"c": f"{name}_cpu"})
+    for name, function in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"))
+)
+logical_and, logical_or, logical_xor = (
+    comparison(name, getattr(np, name), prepare=two_tensors) for name in ("logical_and", "logical_or", "logical_xor")
+)
+
+
+def predicate(name):
+    """Make a bool-valued operation of one tensor from numpy's function of this name."""
     function = getattr(np, name)
-
-    def unary(input):
-        return Tensor(function(input._array))
-
-    def binary(input, other):
-        return Tensor(compute(function, input, other))
-
-    return set_name(name, unary if function.nin == 1 else binary)
+    return set_name(name, lambda input: wrap_any(function(require_tensor(input, name)._array)))
 
 
-isnan, isinf, isfinite, logical_not = map(numpy_predicate, ("isnan", "isinf", "isfinite", "logical_not"))
-
-logical_and, logical_or, logical_xor = map(numpy_predicate, ("logical_and", "logical_or", "logical_xor"))
+isnan, isinf, isfinite, logical_not = map(predicate, ("isnan", "isinf", "isfinite", "logical_not"))
 
 
-def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    if input.dtype is not other.dtype:
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False, name="isclose"):
+    if require_tensor(input, name).dtype is not require_tensor(other, name, "other", 2).dtype:
         raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
     if cannot_broadcast(input, other):
         raise broadcast_error(input, other)
@@ -113,11 +118,12 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+    return bool(isclose(input, other, rtol, atol, equal_nan, "allclose")._array.all())
 
 
 def equal(input, other):
     """Return True if shapes and numbers are equal."""
+    two_tensors(input, other, "equal")
     return input._array.shape == other._array.shape and bool((input._array == other._array).all())
 
 
@@ -157,30 +163,24 @@ def masked_fill(input, mask, value):
     """Return input with value where the mask is set."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
-    value = tensor_from_number(value)
+    if not isinstance(value, Tensor):
+        value = Tensor(scalar_array(check_convertible(value, input.dtype), input.dtype))
+    if value.ndim:
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
     try:
         array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:
         raise broadcast_error(input, mask) from None
-    return record_formula(MASKED_FILL, array, input, value, mask)
+    return record_formula(MASKED_FILL, np.ascontiguousarray(array).reshape(array.shape), input, value, mask)
 
 
-def bitwise(function):
-    """Make an operator on integers or bools."""
-
-    def operator(self, other):
-        a, b = operands(self, other)
-        if a.dtype.kind > 1:
-            raise NotImplementedError(f'"{function.__name__}_cpu" not implemented for {a.dtype.title!r}')
-        try:
-            return Tensor(function(a._array, b._array))
-        except ValueError:
-            raise broadcast_error(a, b) from None
-
-    return operator
+def bitwise(name):
+    return comparison(name, getattr(np, name), dict.fromkeys("fc", f"{name}_cpu"))
 
 
-bitwise_and, bitwise_or, bitwise_xor = map(bitwise, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+bitwise_and, bitwise_or, bitwise_xor = map(bitwise, ("bitwise_and", "bitwise_or", "bitwise_xor"))
 
 
 def bitwise_not(input):

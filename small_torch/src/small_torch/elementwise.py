@@ -14,9 +14,9 @@ import threading
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, operands, require_tensor
+from .operands import broadcast_error, cannot_broadcast, operands, require_tensor
 from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, count, edge_of, freed_error, recording
-from .tensor import Tensor, record, wrap
+from .tensor import Tensor, record, wrap, wrap_any
 
 PLACES = {"a": 0, "b": 1, "c": 2, "y": -1}  # of the tensors that a way back may name
 
@@ -34,10 +34,13 @@ quiet = _Quiet()
 
 
 class Formula:
-    """The title and the ways back of an operation. conjugate: whether ways get conjugates of complex numbers."""
+    """The title and the ways back of an operation.
 
-    def __init__(self, title, *ways, conjugate=True):
-        self.title, self.conjugate = title, conjugate
+    conjugate: whether ways get conjugates of complex numbers. on_arrays: whether the ways also work on arrays.
+    """
+
+    def __init__(self, title, *ways, conjugate=True, on_arrays=True):
+        self.title, self.conjugate, self.on_arrays = title, conjugate, on_arrays
         self.ways = [(way, [PLACES[name] for name in parameters(way)[1:]]) for way in ways]
 
 
@@ -59,8 +62,8 @@ class FormulaNode(Node):
         self.inputs = [(tensor._array.shape, tensor._array.dtype) for tensor in inputs]
         self.shapes, self.hooks, self.metadata, self.saved = [None], {}, {}, {}
         for edge, (_, places) in zip(edges, formula.ways):
-            if edge is not None:
-                for place in places:
+            for place in places:
+                if edge is not None or place < 0:
                     self.save(place, inputs[place] if place >= 0 else out)
 
     def save(self, place, tensor):
@@ -71,9 +74,10 @@ class FormulaNode(Node):
         self.saved[place] = tensor, tensor._changes[0]
 
     def gradients(self, output_gradients):
-        g, formula, on_tensors = output_gradients[0], self.rule, recording[0]
+        g, formula = output_gradients[0], self.rule
         if formula is None:
             raise freed_error()
+        on_tensors = recording[0] or not formula.on_arrays
         values = {}
         for place, (tensor, version) in self.saved.items():
             if tensor._changes[0] != version:
@@ -116,7 +120,7 @@ def wrap_fitted(array, shape, dtype):
 
 def record_formula(formula, array, *inputs):
     """Return an operation's result as a tensor, with a node if an input requires a gradient."""
-    out = wrap(array if type(array) is np.ndarray else np.asarray(array))
+    out = wrap_any(array)
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:
@@ -133,30 +137,62 @@ def compute(function, *tensors):
         raise broadcast_error(*tensors) from None
 
 
-def unary(name, function, way, *, convert=True, title=None):
-    """Make an operation of one tensor. convert: whether integers become floating-point numbers."""
+def unary(name, function, way, *, convert=True, title=None, refused=None):
+    """Make an operation of one tensor.
+
+    convert: whether integers become floating-point numbers. refused: kinds of numpy's types, with the error.
+    """
     formula = Formula(title or name.title(), way)
 
     def operation(input):
         x = floating(input, name) if convert else require_tensor(input, name)
+        if refused and x._array.dtype.kind in refused:
+            raise refusal(refused, x)
         return record_formula(formula, quiet.run(function, x._array), x)
 
     operation.function = function
     return set_name(name, operation)
 
 
-def binary(name, function, *ways, convert=False, title=None):
-    """Make an operation of two tensors, or of a tensor and a number."""
+def binary(name, function, *ways, convert=False, title=None, refused=None, numbers=True):
+    """Make an operation of two tensors, or of a tensor and a number (unless not `numbers`); the rest as for `unary`."""
     formula = Formula(title or name.title(), *ways)
 
     def operation(input, other):
-        a, b = operands(input, other)
-        if convert and a._array.dtype.kind not in "fc":
+        if not numbers:
+            require_tensor(input, name), require_tensor(other, name, "other", 2)
+        a, b = operands(input, other, name)
+        kind = a._array.dtype.kind
+        if convert and kind not in "fc":
             a, b = floating(a), floating(b)
+        if refused and kind in refused:
+            raise refusal(refused, a, b)
+        if kind == "f" and a._array.itemsize == 2:
+            return record_formula(formula, *compute_half(function, a, b, input, other))
         return record_formula(formula, compute(function, a, b), a, b)
 
     operation.function = function
     return set_name(name, operation)
+
+
+def compute_half(function, a, b, input, other):
+    """Return the result of a function of float16 numbers and the operands; a number may be too large for the type."""
+    if not isinstance(other, Tensor):
+        b = wrap(np.asarray(other, np.float32))
+    elif not isinstance(input, Tensor):
+        a = wrap(np.asarray(input, np.float32))
+    array = compute(function, a, b)
+    return array.astype(np.float16) if array.dtype == np.float32 else array, a, b
+
+
+def refusal(refused, x, *others):
+    """Return the error for a type of numbers: the name of torch's kernel, or a text. Shapes must fit first."""
+    if any(cannot_broadcast(x, other) for other in others):
+        return broadcast_error(x, *others)
+    text = refused[x._array.dtype.kind]
+    if isinstance(text, Exception):
+        return type(text)(*text.args)
+    return NotImplementedError(text if " " in text else f"\"{text}\" not implemented for '{x.dtype.title}'")
 
 
 def set_name(name, operation):

@@ -6,6 +6,7 @@ from . import dtypes
 from .tensor import Tensor
 
 KINDS = (bool, int, float, complex)
+NUMBERS = (*KINDS, np.number, np.bool_)
 
 
 def refuse_keywords(name, keywords):
@@ -14,33 +15,44 @@ def refuse_keywords(name, keywords):
         raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
 
 
-def require_tensor(input, name):
-    """Return the input of an operation; raise torch's TypeError if it is not a tensor."""
-    if isinstance(input, Tensor):
-        return input
-    raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+def class_name(value):
+    """Return the name of a value's type in torch's messages."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
-def operands(first, second):
-    """Return two tensors of one type from an operator's operands: tensors or Python numbers."""
+def require_tensor(value, name, argument="input", position=1):
+    """Return an argument of an operation; raise torch's TypeError if it is not a tensor."""
+    if isinstance(value, Tensor):
+        return value
+    raise TypeError(f"{name}(): argument {argument!r} (position {position}) must be Tensor, not {class_name(value)}")
+
+
+def operands(first, second, name=None):
+    """Return two tensors of one type from an operation's operands: tensors or Python numbers."""
     if isinstance(first, Tensor) and isinstance(second, Tensor):
         if first._array.dtype == second._array.dtype:
             return first, second
         dtype = result_type(first, second)
-        return first.to(dtype), second.to(dtype)
-    if isinstance(first, Tensor) and isinstance(second, np.ndarray):
-        common = np.result_type(first._array, second)  # numpy decides, as it does in torch
-        return first.to(dtypes.BY_NUMPY_TYPE[common]), Tensor(second.astype(common))
+        return cast(first, dtype), cast(second, dtype)
     if isinstance(first, Tensor):
         dtype = first.dtype
+        second = check_number(second, name)
         number_type = dtypes.from_number(second)
         if number_type.kind > dtype.kind:
-            dtype = number_type if number_type.kind < 3 or dtype.kind < 2 else dtype.to_complex()
-            first = first.to(dtype)
-        return first, Tensor(scalar_array(check_number(second), dtype))
+            dtype = number_type if number_type.kind < 3 or dtype.kind < 2 else complex_type(dtype)
+            first = cast(first, dtype)
+        return first, Tensor(scalar_array(second, dtype))
     if isinstance(second, Tensor):
-        return operands(second, first)[::-1]
+        return operands(second, check_number(first, name, "input", 1))[::-1]
     return tensor_from_number(first), tensor_from_number(second)
+
+
+def cast(tensor, dtype):
+    """Return an operand in another type. A change of the tensor in place counts as one of the operand."""
+    out = tensor.to(dtype)
+    out._changes = tensor._changes
+    return out
 
 
 def scalar_array(value, dtype):
@@ -48,16 +60,39 @@ def scalar_array(value, dtype):
     return np.asarray(value).astype(dtype.np)
 
 
-def check_number(value):
-    """Return a number; raise torch's TypeError for anything else."""
-    if isinstance(value, (KINDS, np.number, np.bool_)):
+def check_number(value, name=None, argument="other", position=2):
+    """Return a number as one of Python's; raise torch's TypeError for anything else."""
+    if isinstance(value, KINDS):
         return value
-    raise TypeError(f"unsupported operand type(s): 'Tensor' and '{type(value).__name__}'")
+    if isinstance(value, np.generic):
+        return float(value) if isinstance(value, np.bool_) else value.item()  # as torch takes numpy's bools
+    return require_tensor(value, name, argument, position)
 
 
 def tensor_from_number(value):
     """Return a number as a tensor without axes; a tensor stays as it is."""
-    return value if isinstance(value, Tensor) else Tensor(np.asarray(check_number(value), dtypes.from_number(value).np))
+    return value if isinstance(value, Tensor) else number_tensor(check_number(value))
+
+
+def check_convertible(number, dtype):
+    """Return a number; raise torch's error if a dtype does not hold it."""
+    number = check_number(number, "masked_fill", "value", 3)
+    if dtype is dtypes.bool_:
+        return bool(number)
+    if (
+        isinstance(number, complex)
+        and dtype.kind < 3
+        or isinstance(number, float)
+        and dtype.kind < 2
+        and not np.isfinite(number)
+    ):
+        name = {"int64": "int64_t"}.get(dtype.name, dtype.c_name)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return number
+
+
+def number_tensor(number):
+    return Tensor(np.asarray(number, dtypes.from_number(number).np))
 
 
 def result_type(first, second):
@@ -78,7 +113,14 @@ def result_type(first, second):
         a, b = b, a  # a counts, b only by its category
     if b.kind <= a.kind:
         return a
-    return b if b.kind < 3 or a.kind < 2 else a.to_complex()
+    return b if b.kind < 3 or a.kind < 2 else complex_type(a)
+
+
+def complex_type(dtype):
+    """Return the complex dtype with parts of this dtype."""
+    if dtype is dtypes.float16:
+        raise TypeError("small_torch has no numbers of type torch.complex32")
+    return dtype.to_complex()
 
 
 def broadcast_error(first, second):

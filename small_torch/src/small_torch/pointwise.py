@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
-from .tensor import Tensor, record
+from .elementwise import Formula, apply, binary, masked, record_formula, refusal, unary, zeros
+from .operands import require_tensor
 
 
 def stable_sigmoid(x):
@@ -23,6 +23,10 @@ def real_sigmoid(x):
 def error_function(x):
     """Return erf(x)."""
     return _erf(x).astype(x.dtype) if getattr(x, "ndim", 0) else np.asarray(math.erf(x), x.dtype)
+
+
+def rounding_refused(name):
+    return {"b": f"{name}_vml_cpu", "c": f"{name} is not supported for complex inputs"}
 
 
 _erf = np.frompyfunc(math.erf, 1, 1)
@@ -47,13 +51,33 @@ acos = unary("acos", np.arccos, lambda g, a: -g * (1 - a * a) ** -0.5)
 atan = unary("atan", np.arctan, lambda g, a: g / (a * a + 1))
 atanh = unary("atanh", np.arctanh, lambda g, a: g / (1 - a * a))
 sigmoid = unary("sigmoid", stable_sigmoid, lambda g, y: g * ((1 - y) * y))
-erf = unary("erf", error_function, lambda g, a: g * (apply(exp, -a * a) * (2 / math.sqrt(math.pi))))
-relu = unary("relu", lambda x: np.maximum(x, 0), lambda g, y: masked(g, y <= 0), convert=False)
-floor = unary("floor", np.floor, zeros, convert=False)
-ceil = unary("ceil", np.ceil, zeros, convert=False)
-trunc = unary("trunc", np.trunc, zeros, convert=False)
+erf = unary(
+    "erf",
+    error_function,
+    lambda g, a: g * (apply(exp, -a * a) * (2 / math.sqrt(math.pi))),
+    refused={"c": "erf_vml_cpu"},
+)
+relu = unary(
+    "relu",
+    lambda x: np.maximum(x, 0),
+    lambda g, y: masked(g, y <= 0),
+    convert=False,
+    refused={
+        "b": RuntimeError("Boolean inputs not supported for relu"),
+        "c": "clamp is not supported for complex types",
+    },
+)
+floor = unary("floor", np.floor, zeros, convert=False, refused=rounding_refused("floor"))
+ceil = unary("ceil", np.ceil, zeros, convert=False, refused=rounding_refused("ceil"))
+trunc = unary("trunc", np.trunc, zeros, convert=False, refused=rounding_refused("trunc"))
 atan2 = binary(
-    "atan2", np.arctan2, lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: -g * a / (a * a + b * b), convert=True
+    "atan2",
+    np.arctan2,
+    lambda g, a, b: g * b / (a * a + b * b),
+    lambda g, a, b: -g * a / (a * a + b * b),
+    convert=True,
+    refused={"c": "atan2_cpu"},
+    numbers=False,
 )
 
 
@@ -66,15 +90,18 @@ logsigmoid = unary(
     "logsigmoid", lambda x: -softplus_array(-x), lambda g, a: g * apply(sigmoid, -a), title="LogSigmoid", convert=False
 )
 
-ROUND = Formula("Round", zeros)
+ROUND, NO_ROUND = Formula("Round", zeros), dict.fromkeys("bc", "round_vml_cpu")
+NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infinities and NaN
 
 
 def round(input, *, decimals=0):
+    if require_tensor(input, "round")._array.dtype.kind in NO_ROUND:
+        raise refusal(NO_ROUND, input)
+    if decimals and input.dtype.kind == 1:
+        raise refusal({"i": "round_cpu", "u": "round_cpu"}, input)
     return record_formula(ROUND, np.round(input._array, decimals), input)
 
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
-    finite = Tensor(np.isfinite(input._array).astype(input._array.dtype))
-    return record(
-        np.nan_to_num(input._array, nan=nan, posinf=posinf, neginf=neginf), "NanToNum", (input,), lambda g: g * finite
-    )
+    x = require_tensor(input, "nan_to_num")._array
+    return record_formula(NAN_TO_NUM, np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf), input)

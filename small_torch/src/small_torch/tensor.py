@@ -41,7 +41,6 @@ class Tensor:
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
-    __array_ufunc__ = None
 
     def __new__(cls, *arguments, **options):
         return object.__new__(cls)
@@ -82,6 +81,10 @@ class Tensor:
         return self._array.size
 
     nelement = numel
+    itemsize, nbytes = property(lambda self: self._array.itemsize), property(lambda self: self._array.nbytes)
+
+    def element_size(self):
+        return self._array.itemsize
 
     def stride(self, dim=None):
         """Return, for each axis, the distance of neighbours in memory, in numbers."""
@@ -230,7 +233,7 @@ class Tensor:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self._array
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype=None):
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -243,6 +246,12 @@ class Tensor:
             raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
         return self._array.item()
 
+    def _number(self):
+        """Return the only number, for Python's conversions."""
+        if self._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self._array.item()
+
     def __bool__(self):
         if self._array.size != 1:
             raise RuntimeError(
@@ -253,10 +262,13 @@ class Tensor:
         return bool(self._array.item())
 
     def __int__(self):
-        return int(self.item())
+        return int(self._number())
 
     def __float__(self):
-        return float(self.item())
+        return float(self._number())
+
+    def __complex__(self):
+        return complex(self._number())
 
     def __index__(self):
         if self._array.size != 1 or self.dtype.kind > 1:
@@ -373,9 +385,14 @@ def wrap(array, new=object.__new__):
     return out
 
 
+def wrap_any(array):
+    """Return an array, or a number of numpy, as a tensor."""
+    return wrap(array if type(array) is np.ndarray else np.asarray(array))
+
+
 def record(array, name, inputs, rule, saved=()):
     """Return an operation's result as a tensor, with a node if an input requires a gradient."""
-    out = wrap(array if type(array) is np.ndarray else np.asarray(array))
+    out = wrap_any(array)
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:
