@@ -7,7 +7,16 @@ import numpy as np
 
 from . import dtypes
 from .elementwise import Formula, apply, binary, compute, floating, masked, quiet, record_formula, unary, zeros
-from .operands import broadcast_error, cannot_broadcast, check_number, number_tensor, operands, require_tensor
+from .operands import (
+    NO_BOOL,
+    broadcast_error,
+    cannot_broadcast,
+    check_number,
+    number_tensor,
+    operands,
+    refuse,
+    require_tensor,
+)
 from .tape import rename_node
 from .tensor import Tensor, record
 
@@ -33,22 +42,19 @@ def scale(input, other, alpha):
     return a, mul(b, bool(alpha) if a._array.dtype == bool else alpha)
 
 
-NO_BOOL = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the"
-    " `~` or `logical_not()` operator instead."
-)
-
-
 def sub(input, other, *, alpha=1):
     """Return input − alpha · other."""
-    bool_count = is_bool(input) + is_bool(other)
-    if bool_count:
+    if is_bool(input) and is_bool(other):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"
             " operator instead."
-            if bool_count == 2
-            else NO_BOOL
         )
+    return subtract(input, other, alpha)
+
+
+def subtract(input, other, alpha):
+    if is_bool(input) or is_bool(other):
+        raise RuntimeError(NO_BOOL.format("Subtraction", "with a", ""))
     return _sub(*scale(input, other, alpha))
 
 
@@ -58,9 +64,7 @@ def is_bool(operand):
 
 
 def rsub(input, other, *, alpha=1):
-    if is_bool(input) or is_bool(other):
-        raise RuntimeError(NO_BOOL)
-    return rename_node(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
+    return rename_node(subtract(other, input, alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
 def divide_to_zero(x, y):
@@ -68,16 +72,15 @@ def divide_to_zero(x, y):
     return np.trunc(np.true_divide(x, y)).astype(x.dtype)
 
 
-def rounded_division(name, function):
-    refused = dict.fromkeys("bc", f"div_{name}_cpu")
-    return binary("div", function, lambda g, b: zeros(g), lambda g, a, b: zeros(g), refused=refused)
+def whole(function):
+    """Return numpy's division of whole numbers, with torch's error for zero divisors."""
 
+    def divide(x, y):
+        if x.dtype.kind in "iu" and x.size and not np.all(y):
+            raise RuntimeError("ZeroDivisionError")
+        return function(x, y)
 
-DIVISIONS = {
-    None: binary("div", np.true_divide, lambda g, b: g / b, lambda g, a, b: -g * (a / b / b), convert=True),
-    "floor": rounded_division("floor", np.floor_divide),
-    "trunc": rounded_division("trunc", divide_to_zero),
-}
+    return divide
 
 
 def refuse_gradient(name):
@@ -87,24 +90,19 @@ def refuse_gradient(name):
     return way
 
 
-_floor_divide = binary(
-    "floor_divide",
-    np.floor_divide,
-    *[refuse_gradient("floor_divide")] * 2,
-    title="NotImplemented",
-    refused=dict.fromkeys("bc", "div_floor_cpu"),
+DIVISIONS = {
+    None: binary("div", np.true_divide, lambda g, b: g / b, lambda g, a, b: -g * (a / b / b), convert=True)
+} | {
+    mode: binary(f"div_{mode}", whole(function), lambda g, b: zeros(g), lambda g, a, b: zeros(g), title="Div")
+    for mode, function in (("floor", np.floor_divide), ("trunc", divide_to_zero))
+}
+floor_divide = binary(
+    "floor_divide", whole(np.floor_divide), *[refuse_gradient("floor_divide")] * 2, title="NotImplemented"
 )
-_remainder, _remainder_of_number = (
-    binary("remainder", np.remainder, lambda g: g, way, refused=dict.fromkeys("bc", "remainder_cpu"))
-    for way in (lambda g, a, b: -g * apply(DIVISIONS["floor"], a, b), refuse_gradient("remainder"))
-)
-
-
-def check_divisor(input, other):
-    """Raise RuntimeError for an integer division by zero."""
-    a, b = operands(input, other)
-    if a.dtype.kind == 1 and a._array.size and (b._array == 0).any():
-        raise RuntimeError("ZeroDivisionError")
+REMAINDERS = {  # by whether the dividend is a tensor
+    True: binary("remainder", whole(np.remainder), lambda g: g, lambda g, a, b: -g * apply(DIVISIONS["floor"], a, b)),
+    False: binary("remainder", whole(np.remainder), lambda g: g, refuse_gradient("remainder")),
+}
 
 
 def div(input, other, *, rounding_mode=None):
@@ -113,8 +111,6 @@ def div(input, other, *, rounding_mode=None):
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    if rounding_mode:
-        check_divisor(input, other)
     return DIVISIONS[rounding_mode](input, other)
 
 
@@ -122,16 +118,9 @@ def true_divide(input, other):
     return DIVISIONS[None](input, other)
 
 
-def floor_divide(input, other):
-    """Return ⌊input / other⌋. Its gradient rule raises torch's error."""
-    check_divisor(input, other)
-    return _floor_divide(input, other)
-
-
 def remainder(input, other):
     """Return input − other · ⌊input / other⌋, with the sign of other."""
-    check_divisor(input, other)
-    return (_remainder if isinstance(input, Tensor) else _remainder_of_number)(input, other)
+    return REMAINDERS[isinstance(input, Tensor)](input, other)
 
 
 def power(a, b):
@@ -150,8 +139,8 @@ POWER_WAYS = (
     lambda g, a, b: masked(g * (b * a ** (b - 1)), b == 0),
     lambda g, a, b, y: masked(g * (y * log_of(a)), (a == 0) & (b >= 0)),
 )
-_pow = binary("pow", power, *POWER_WAYS, title="Pow.1", refused={"b": "pow"})
-_rpow = binary("pow", power, *POWER_WAYS, title="Pow.2", refused={"b": "pow"})
+_pow = binary("pow", power, *POWER_WAYS, title="Pow.1")
+_rpow = binary("pow", power, *POWER_WAYS, title="Pow.2")
 SPECIAL_POWERS = {2: np.square, 0.5: np.sqrt, 3: lambda x: x * x * x, -2: lambda x: 1 / (x * x)}
 
 
@@ -187,19 +176,7 @@ def square(input):
     return pow(require_tensor(input, "square"), 2)
 
 
-_neg = unary("neg", np.negative, lambda g: -g, convert=False)
-
-
-def neg(input):
-    if is_bool(input):
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the"
-            " `~` or `logical_not()` operator instead."
-        )
-    return _neg(input)
-
-
-NO_SIGN = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+neg = unary("neg", np.negative, lambda g: -g, convert=False)
 
 
 def sign_array(x):
@@ -216,14 +193,13 @@ def no_slope_of_complex(g):
     return zeros(g)
 
 
-sign = unary("sign", sign_array, zeros, convert=False, refused={"c": NO_SIGN})
+sign = unary("sign", sign_array, zeros, convert=False)
 sgn = unary("sgn", sign_array, no_slope_of_complex, convert=False)
 ABS = Formula("Abs", lambda g, a: g * apply(sgn, a), conjugate=False)
 
 
 def abs(input):
-    if is_bool(require_tensor(input, "abs")):
-        raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
+    refuse("abs", require_tensor(input, "abs"))
     return record_formula(ABS, np.abs(input._array), input)
 
 
@@ -272,8 +248,7 @@ def lerp(input, end, weight):
     for x, name in ((end, "end"), (weight, "weight")):
         if isinstance(x, Tensor) and x.dtype is not input.dtype:
             raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
-    if input.dtype.kind < 2:
-        raise NotImplementedError(f'"lerp_kernel_scalar" not implemented for {input.dtype.title!r}')
+    refuse("lerp", input)
     if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
     weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
@@ -284,8 +259,8 @@ def addcmul(input, tensor1, tensor2, *, value=1):
     """Return input + value · tensor1 · tensor2."""
     for position, x in enumerate((tensor1, tensor2), 2):
         require_tensor(x, "addcmul", f"tensor{position - 1}", position)
-    if is_bool(input) and is_bool(tensor1) and is_bool(tensor2):
-        raise NotImplementedError("\"addcmul_cpu_out\" not implemented for 'Bool'")
+    if is_bool(tensor1) and is_bool(tensor2):
+        refuse("addcmul", input)
     if isinstance(value, float) and input.dtype.kind < 2:
         value = int(value)  # as torch does
     product = mul(tensor1, tensor2)

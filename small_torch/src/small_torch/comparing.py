@@ -5,8 +5,17 @@ import operator
 import numpy as np
 
 from . import dtypes
-from .elementwise import Formula, binary, compute, masked, record_formula, refusal, set_name
-from .operands import broadcast_error, cannot_broadcast, check_convertible, operands, require_tensor, scalar_array
+from .elementwise import Formula, binary, compute, masked, record_formula, set_name
+from .operands import (
+    broadcast_error,
+    cannot_broadcast,
+    check_convertible,
+    operands,
+    refuse,
+    refused_kinds,
+    require_tensor,
+    scalar_array,
+)
 from .tensor import Tensor, wrap_any
 
 
@@ -19,8 +28,7 @@ def clamp(input, min=None, max=None):
         input, _ = operands(input, bound, "clamp")
     bounds = [operands(input, bound)[1] for bound in bounds]
     function, formula = CLAMPS[min is not None, max is not None]
-    if input.is_complex():
-        raise NotImplementedError("clamp is not supported for complex types")
+    refuse("clamp", input)
     return record_formula(formula, compute(function, input, *bounds), input, *bounds)
 
 
@@ -62,7 +70,6 @@ def extreme(name, function, is_worse):
         function,
         lambda g, a, b: masked(g / (1 + (a == b)), is_worse(a, b)),
         lambda g, a, b: masked(g / (1 + (a == b)), is_worse(b, a)),
-        refused={"c": RuntimeError(f"{name} not implemented for complex tensors.")},
         numbers=False,
     )
 
@@ -70,13 +77,14 @@ def extreme(name, function, is_worse):
 maximum, minimum = extreme("maximum", np.maximum, operator.lt), extreme("minimum", np.minimum, operator.gt)
 
 
-def comparison(name, function, refused=None, prepare=operands):
-    """Make an operation whose results are bools."""
+def comparison(name, function=None, prepare=operands):
+    """Make an operation whose results are bools, or integers, by numpy's function of this name or another one."""
+    function, refused = getattr(np, function or name), refused_kinds(name)
 
     def operation(input, other):
         a, b = prepare(input, other, name)
-        if refused and a._array.dtype.kind in refused:
-            raise refusal(refused, a, b)
+        if a._array.dtype.kind in refused:
+            refuse(name, a, b)
         return wrap_any(compute(function, a, b))
 
     return set_name(name, operation)
@@ -86,13 +94,11 @@ def two_tensors(input, other, name):
     return require_tensor(input, name), require_tensor(other, name, "other", 2)
 
 
-eq, ne = comparison("eq", np.equal), comparison("ne", np.not_equal)
-lt, le, gt, ge = (
-    comparison(name, getattr(np, function), {"c": f"{name}_cpu"})
-    for name, function in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"))
-)
+eq, ne, lt, gt = map(comparison, ("eq", "ne", "lt", "gt"), ("equal", "not_equal", "less", "greater"))
+le, ge = comparison("le", "less_equal"), comparison("ge", "greater_equal")
+bitwise_and, bitwise_or, bitwise_xor = map(comparison, ("bitwise_and", "bitwise_or", "bitwise_xor"))
 logical_and, logical_or, logical_xor = (
-    comparison(name, getattr(np, name), prepare=two_tensors) for name in ("logical_and", "logical_or", "logical_xor")
+    comparison(name, prepare=two_tensors) for name in ("logical_and", "logical_or", "logical_xor")
 )
 
 
@@ -141,18 +147,10 @@ def where(condition, input=None, other=None):
     else:
         a, b = operands(input, other)
     condition = condition if condition._array.dtype == bool else condition.to(dtypes.bool_)
-    try:
-        return record_formula(WHERE, np.where(condition._array, a._array, b._array), a, b, condition)
-    except ValueError:
-        raise broadcast_error(
-            *(
-                (a, condition)
-                if cannot_broadcast(a, condition)
-                else (b, condition)
-                if cannot_broadcast(b, condition)
-                else (a, b)
-            )
-        ) from None
+    for pair in ((a, condition), (b, condition), (a, b)):
+        if cannot_broadcast(*pair):
+            raise broadcast_error(*pair)
+    return record_formula(WHERE, np.where(condition._array, a._array, b._array), a, b, condition)
 
 
 WHERE = Formula("Where", lambda g, c: masked(g, ~c), lambda g, c: masked(g, c))
@@ -174,13 +172,6 @@ def masked_fill(input, mask, value):
     except ValueError:
         raise broadcast_error(input, mask) from None
     return record_formula(MASKED_FILL, np.ascontiguousarray(array).reshape(array.shape), input, value, mask)
-
-
-def bitwise(name):
-    return comparison(name, getattr(np, name), dict.fromkeys("fc", f"{name}_cpu"))
-
-
-bitwise_and, bitwise_or, bitwise_xor = map(bitwise, ("bitwise_and", "bitwise_or", "bitwise_xor"))
 
 
 def bitwise_not(input):

@@ -4,10 +4,10 @@ import builtins
 
 import numpy as np
 
-from .elementwise import Formula, quiet, record_formula, refusal
+from .elementwise import Formula, quiet, record_formula
 from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
-from .operands import require_tensor
+from .operands import refuse, require_tensor
 from .reductions import prod, return_type, sum
 from .shapes import flip
 from .tensor import Tensor, axis, record, record_many
@@ -58,8 +58,7 @@ def cumprod(input, dim, *, dtype=None):
 def cummax(input, dim):
     """Return running maxima and their indices (the last, of equal ones)."""
     at = axis(dim, input.ndim)
-    if input.is_complex():
-        raise refusal({"c": "cummax_cpu"}, input)
+    refuse("cummax", input)
     x = np.moveaxis(input._array, at, 0)
     indices = np.zeros(x.shape, np.int64)
     best_value, best_index = x[:1], indices[:1]

@@ -1,8 +1,8 @@
 """Make elementwise operations from rows: a name, numpy's function, and a way back for each input.
 
 A way back turns the gradient of the result, `g`, into the gradient of one input. The names of its other parameters say
-what the backward pass needs: `a`, `b` and `c` are the inputs, `y` is the result. Only these are kept, and a change of
-them in place is an error. Numbers are complex conjugates there, as in the gradients of all powers series.
+what the backward pass needs: `a`, `b` and `c` are the inputs, `y` is the result. Only these are kept, and changing one
+of them in place before the backward pass is an error. Complex numbers come as their conjugates.
 
 The same ways run on arrays, which is fast, and on tensors, if the gradient is to be differentiated again. So they use
 operators, and functions of this file that take both.
@@ -14,7 +14,7 @@ import threading
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, cannot_broadcast, operands, require_tensor
+from .operands import broadcast_error, operands, refuse, refused_kinds, require_tensor
 from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, count, edge_of, freed_error, recording
 from .tensor import Tensor, record, wrap, wrap_any
 
@@ -40,12 +40,10 @@ class Formula:
     """
 
     def __init__(self, title, *ways, conjugate=True, on_arrays=True):
-        self.title, self.conjugate, self.on_arrays = title, conjugate, on_arrays
-        self.ways = [(way, [PLACES[name] for name in parameters(way)[1:]]) for way in ways]
-
-
-def parameters(function):
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
+        self.title, self.conjugate, self.on_arrays, self.ways = title, conjugate, on_arrays, []
+        for way in ways:
+            parameters = way.__code__.co_varnames[1 : way.__code__.co_argcount]
+            self.ways.append((way, [PLACES[name] for name in parameters]))
 
 
 class FormulaNode(Node):
@@ -78,21 +76,19 @@ class FormulaNode(Node):
         if formula is None:
             raise freed_error()
         on_tensors = recording[0] or not formula.on_arrays
-        values = {}
+        values, gradients = {}, []
         for place, (tensor, version) in self.saved.items():
             if tensor._changes[0] != version:
                 raise changed_error(tensor, version, None if place >= 0 else self.title.partition(".")[0])
-            value = self.result(tensor) if on_tensors and place < 0 else tensor if on_tensors else tensor._array
+            value = tensor._array if not on_tensors else tensor if place >= 0 else self.result(tensor)
             values[place] = value.conj() if formula.conjugate and tensor._array.dtype.kind == "c" else value
         g = g if on_tensors else g._array
-        gradients = []
         for index, (way, places) in enumerate(formula.ways):
             gradient = None
             if self.edges[index] is not None:
                 gradient = way(g, *[values[place] for place in places])
-                gradient = self.fit_gradient(
-                    index, gradient if on_tensors else wrap_fitted(gradient, *self.inputs[index])
-                )
+                gradient = gradient if on_tensors else wrap_fitted(gradient, *self.inputs[index])
+                gradient = self.fit_gradient(index, gradient)
             gradients.append(gradient)
         if anomalies[0]:
             check_nan(self, gradients)
@@ -110,9 +106,7 @@ def wrap_fitted(array, shape, dtype):
     if type(array) is not np.ndarray:
         array = np.asarray(array)
     if array.shape != shape:
-        front = array.ndim - len(shape)
-        array = array.sum(axes_to_sum(array.shape, shape), keepdims=True)
-        array = array.reshape(shape) if front else array
+        array = array.sum(axes_to_sum(array.shape, shape), keepdims=True).reshape(shape)
     if array.dtype != dtype:
         array = (array.real if dtype.kind == "f" else array).astype(dtype)
     return wrap(array)
@@ -137,26 +131,23 @@ def compute(function, *tensors):
         raise broadcast_error(*tensors) from None
 
 
-def unary(name, function, way, *, convert=True, title=None, refused=None):
-    """Make an operation of one tensor.
-
-    convert: whether integers become floating-point numbers. refused: kinds of numpy's types, with the error.
-    """
-    formula = Formula(title or name.title(), way)
+def unary(name, function, way, *, convert=True, title=None):
+    """Make an operation of one tensor. convert: whether integers become floating-point numbers."""
+    formula, refused = Formula(title or name.title(), way), refused_kinds(name)
 
     def operation(input):
         x = floating(input, name) if convert else require_tensor(input, name)
-        if refused and x._array.dtype.kind in refused:
-            raise refusal(refused, x)
+        if x._array.dtype.kind in refused:
+            refuse(name, x)
         return record_formula(formula, quiet.run(function, x._array), x)
 
     operation.function = function
     return set_name(name, operation)
 
 
-def binary(name, function, *ways, convert=False, title=None, refused=None, numbers=True):
-    """Make an operation of two tensors, or of a tensor and a number (unless not `numbers`); the rest as for `unary`."""
-    formula = Formula(title or name.title(), *ways)
+def binary(name, function, *ways, convert=False, title=None, numbers=True):
+    """Make an operation of two tensors, or of a tensor and a number (unless not `numbers`)."""
+    formula, refused = Formula(title or name.title(), *ways), refused_kinds(name)
 
     def operation(input, other):
         if not numbers:
@@ -165,34 +156,19 @@ def binary(name, function, *ways, convert=False, title=None, refused=None, numbe
         kind = a._array.dtype.kind
         if convert and kind not in "fc":
             a, b = floating(a), floating(b)
-        if refused and kind in refused:
-            raise refusal(refused, a, b)
-        if kind == "f" and a._array.itemsize == 2:
-            return record_formula(formula, *compute_half(function, a, b, input, other))
-        return record_formula(formula, compute(function, a, b), a, b)
+        if kind in refused:
+            refuse(name, a, b)
+        if kind != "f" or a._array.itemsize > 2:
+            return record_formula(formula, compute(function, a, b), a, b)
+        # float16: a number may be too large for the type
+        a, b = (
+            x if isinstance(given, Tensor) else wrap(np.asarray(given, np.float32))
+            for x, given in ((a, input), (b, other))
+        )
+        return record_formula(formula, compute(function, a, b).astype(np.float16), a, b)
 
     operation.function = function
     return set_name(name, operation)
-
-
-def compute_half(function, a, b, input, other):
-    """Return the result of a function of float16 numbers and the operands; a number may be too large for the type."""
-    if not isinstance(other, Tensor):
-        b = wrap(np.asarray(other, np.float32))
-    elif not isinstance(input, Tensor):
-        a = wrap(np.asarray(input, np.float32))
-    array = compute(function, a, b)
-    return array.astype(np.float16) if array.dtype == np.float32 else array, a, b
-
-
-def refusal(refused, x, *others):
-    """Return the error for a type of numbers: the name of torch's kernel, or a text. Shapes must fit first."""
-    if any(cannot_broadcast(x, other) for other in others):
-        return broadcast_error(x, *others)
-    text = refused[x._array.dtype.kind]
-    if isinstance(text, Exception):
-        return type(text)(*text.args)
-    return NotImplementedError(text if " " in text else f"\"{text}\" not implemented for '{x.dtype.title}'")
 
 
 def set_name(name, operation):

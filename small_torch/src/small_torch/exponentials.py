@@ -1,13 +1,11 @@
 """Softmax and logarithms of sums of eˣ, without overflow."""
 
-import functools
-
 import numpy as np
 
 from .comparing import where
-from .elementwise import Formula, apply, floating, quiet, record_formula, refusal
+from .elementwise import Formula, apply, floating, quiet, record_formula, set_name
 from .gathering import accept_scalars
-from .operands import refuse_keywords, require_tensor
+from .operands import refuse, refuse_keywords, require_tensor
 from .pointwise import exp
 from .reductions import axes_of
 from .shapes import flip
@@ -40,10 +38,7 @@ def logcumsumexp_array(x, at):
 @accept_scalars
 def logcumsumexp(input, dim):
     """Return the logarithms of running sums of eˣ."""
-    if input.dtype.kind < 2:
-        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.title}'")
-    if input.is_complex():
-        raise NotImplementedError("small_torch has no logcumsumexp of complex numbers")
+    refuse("logcumsumexp", input)
     at = axis(dim, input.ndim)
 
     def way(g, a, y):
@@ -73,18 +68,16 @@ def sum_along(x, at):
     return x.sum(at, keepdim=True) if isinstance(x, Tensor) else x.sum(at, keepdims=True)
 
 
-@functools.lru_cache
-def softmax_formula(at):
-    return Formula("Softmax", lambda g, y: y * (g - sum_along(g * y, at)))
+def softmax_back(g, y, at):
+    return y * (g - sum_along(g * y, at))
 
 
-@functools.lru_cache
-def log_softmax_formula(at):
-    return Formula("LogSoftmax", lambda g, y: g - apply(exp, y) * sum_along(g, at))
+def log_softmax_back(g, y, at):
+    return g - apply(exp, y) * sum_along(g, at)
 
 
-def along_axis(name, function, make_formula):
-    """Make `softmax` or `log_softmax`."""
+def along_axis(name, title, function, back):
+    """Make `softmax` or `log_softmax` from numpy's function and the way back, both along an axis."""
 
     def operation(input, dim=None, dtype=None, **unknown):
         if dim is None:
@@ -93,17 +86,17 @@ def along_axis(name, function, make_formula):
         x = require_tensor(input, name) if dtype is None else input.to(dtype)
         if isinstance(dim, float):
             raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not float")
-        at = axis(dim, x.ndim)
-        if x._array.size and x._array.dtype.kind != "f":
+        at, array = axis(dim, x.ndim), x._array
+        if array.size and array.dtype.kind != "f":
             kernel = f"{name}_{'lastdim_' if at >= x.ndim - 1 else ''}kernel_impl"
-            raise refusal({x._array.dtype.kind: kernel}, x)
-        array = x._array if x.ndim else x._array[None]
-        array = quiet.run(function, np.ascontiguousarray(array), at) if array.size else array.copy()
-        return record_formula(make_formula(at if x.ndim else ()), array.reshape(x._array.shape), x)
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.title}'")
+        if array.size:
+            array = quiet.run(function, np.ascontiguousarray(array if x.ndim else array[None]), at).reshape(array.shape)
+        kept = at if x.ndim else ()
+        return record_formula(Formula(title, lambda g, y: back(g, y, kept)), array, x)
 
-    operation.__name__ = name
-    return operation
+    return set_name(name, operation)
 
 
-softmax = along_axis("softmax", softmax_array, softmax_formula)
-log_softmax = along_axis("log_softmax", log_softmax_array, log_softmax_formula)
+softmax = along_axis("softmax", "Softmax", softmax_array, softmax_back)
+log_softmax = along_axis("log_softmax", "LogSoftmax", log_softmax_array, log_softmax_back)

@@ -21,6 +21,56 @@ def class_name(value):
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
+# Operations that lack types of numbers: kinds of numpy's types, and torch's kernel.
+MISSING = """
+abs b abs_cpu | addcmul b addcmul_cpu_out | atan2 c atan2_cpu | ceil b ceil_vml_cpu | cummax c cummax_cpu
+div_floor bc div_floor_cpu | div_trunc bc div_trunc_cpu | erf c erf_vml_cpu | floor b floor_vml_cpu
+floor_divide bc div_floor_cpu | ge c ge_cpu | gt c gt_cpu | le c le_cpu | lt c lt_cpu | lerp biu lerp_kernel_scalar
+logcumsumexp biu logcumsumexp_out_cpu | pow b pow | remainder bc remainder_cpu | round bc round_vml_cpu
+round_decimals biu round_cpu | trunc b trunc_vml_cpu | bitwise_and fc bitwise_and_cpu | bitwise_or fc bitwise_or_cpu
+bitwise_xor fc bitwise_xor_cpu | logsigmoid biu log_sigmoid_cpu
+"""
+NO_BOOL = (
+    "{}, the `-` operator, {} bool tensor{} is not supported. If you are trying to invert a mask, use the `~` or"
+    " `logical_not()` operator instead."
+)
+REFUSED = {
+    (name, kind): NotImplementedError(f"\"{kernel}\" not implemented for '%s'")
+    for name, kinds, kernel in map(str.split, MISSING.replace("\n", "|").strip("|").split("|"))
+    for kind in kinds
+} | {
+    **{
+        (name, "c"): NotImplementedError(f"{name} is not supported for complex inputs")
+        for name in ("ceil", "floor", "trunc")
+    },
+    ("clamp", "c"): NotImplementedError("clamp is not supported for complex types"),
+    ("relu", "c"): NotImplementedError("clamp is not supported for complex types"),
+    ("relu", "b"): RuntimeError("Boolean inputs not supported for relu"),
+    ("maximum", "c"): RuntimeError("maximum not implemented for complex tensors."),
+    ("minimum", "c"): RuntimeError("minimum not implemented for complex tensors."),
+    ("neg", "b"): RuntimeError(NO_BOOL.format("Negation", "on a", "")),
+    ("sign", "c"): NotImplementedError(
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+    ),
+    ("logcumsumexp", "c"): NotImplementedError("small_torch has no logcumsumexp of complex numbers"),
+}
+
+
+def refused_kinds(name):
+    """Return the kinds of numpy's types that an operation refuses, as one string."""
+    return "".join(kind for operation, kind in REFUSED if operation == name)
+
+
+def refuse(name, x, other=None):
+    """Raise torch's error if an operation lacks the type of its tensors, whose shapes must fit."""
+    error = REFUSED.get((name, x._array.dtype.kind))
+    if error is not None:
+        if other is not None and cannot_broadcast(x, other):
+            raise broadcast_error(x, other)
+        text = str(error)
+        raise type(error)(text % x.dtype.title if "%s" in text else text)
+
+
 def require_tensor(value, name, argument="input", position=1):
     """Return an argument of an operation; raise torch's TypeError if it is not a tensor."""
     if isinstance(value, Tensor):

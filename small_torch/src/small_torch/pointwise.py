@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .elementwise import Formula, apply, binary, masked, record_formula, refusal, unary, zeros
-from .operands import require_tensor
+from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
+from .operands import refuse, require_tensor
 
 
 def stable_sigmoid(x):
@@ -23,10 +23,6 @@ def real_sigmoid(x):
 def error_function(x):
     """Return erf(x)."""
     return _erf(x).astype(x.dtype) if getattr(x, "ndim", 0) else np.asarray(math.erf(x), x.dtype)
-
-
-def rounding_refused(name):
-    return {"b": f"{name}_vml_cpu", "c": f"{name} is not supported for complex inputs"}
 
 
 _erf = np.frompyfunc(math.erf, 1, 1)
@@ -51,34 +47,13 @@ acos = unary("acos", np.arccos, lambda g, a: -g * (1 - a * a) ** -0.5)
 atan = unary("atan", np.arctan, lambda g, a: g / (a * a + 1))
 atanh = unary("atanh", np.arctanh, lambda g, a: g / (1 - a * a))
 sigmoid = unary("sigmoid", stable_sigmoid, lambda g, y: g * ((1 - y) * y))
-erf = unary(
-    "erf",
-    error_function,
-    lambda g, a: g * (apply(exp, -a * a) * (2 / math.sqrt(math.pi))),
-    refused={"c": "erf_vml_cpu"},
-)
-relu = unary(
-    "relu",
-    lambda x: np.maximum(x, 0),
-    lambda g, y: masked(g, y <= 0),
-    convert=False,
-    refused={
-        "b": RuntimeError("Boolean inputs not supported for relu"),
-        "c": "clamp is not supported for complex types",
-    },
-)
-floor = unary("floor", np.floor, zeros, convert=False, refused=rounding_refused("floor"))
-ceil = unary("ceil", np.ceil, zeros, convert=False, refused=rounding_refused("ceil"))
-trunc = unary("trunc", np.trunc, zeros, convert=False, refused=rounding_refused("trunc"))
-atan2 = binary(
-    "atan2",
-    np.arctan2,
-    lambda g, a, b: g * b / (a * a + b * b),
-    lambda g, a, b: -g * a / (a * a + b * b),
-    convert=True,
-    refused={"c": "atan2_cpu"},
-    numbers=False,
-)
+erf = unary("erf", error_function, lambda g, a: g * (apply(exp, -a * a) * (2 / math.sqrt(math.pi))))
+relu = unary("relu", lambda x: np.maximum(x, 0), lambda g, y: masked(g, y <= 0), convert=False)
+floor = unary("floor", np.floor, zeros, convert=False)
+ceil = unary("ceil", np.ceil, zeros, convert=False)
+trunc = unary("trunc", np.trunc, zeros, convert=False)
+ATAN2_WAYS = lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: -g * a / (a * a + b * b)
+atan2 = binary("atan2", np.arctan2, *ATAN2_WAYS, convert=True, numbers=False)
 
 
 def softplus_array(x):
@@ -86,19 +61,21 @@ def softplus_array(x):
     return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
 
 
-logsigmoid = unary(
-    "logsigmoid", lambda x: -softplus_array(-x), lambda g, a: g * apply(sigmoid, -a), title="LogSigmoid", convert=False
-)
+def logsigmoid_array(x):
+    return -softplus_array(-x)
 
-ROUND, NO_ROUND = Formula("Round", zeros), dict.fromkeys("bc", "round_vml_cpu")
+
+logsigmoid = unary(
+    "logsigmoid", logsigmoid_array, lambda g, a: g * apply(sigmoid, -a), title="LogSigmoid", convert=False
+)
+ROUND = Formula("Round", zeros)
 NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infinities and NaN
 
 
 def round(input, *, decimals=0):
-    if require_tensor(input, "round")._array.dtype.kind in NO_ROUND:
-        raise refusal(NO_ROUND, input)
-    if decimals and input.dtype.kind == 1:
-        raise refusal({"i": "round_cpu", "u": "round_cpu"}, input)
+    refuse("round", require_tensor(input, "round"))
+    if decimals:
+        refuse("round_decimals", input)
     return record_formula(ROUND, np.round(input._array, decimals), input)
 
 
