@@ -179,6 +179,11 @@ def square(input):
 neg = unary("neg", np.negative, lambda g: -g, convert=False)
 
 
+def positive(input):
+    refuse("positive", input)
+    return input
+
+
 def sign_array(x):
     """Return signs of numbers: x / |x| of complex numbers, 0 for NaN."""
     if x.dtype.kind == "c":

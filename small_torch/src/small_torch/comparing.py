@@ -16,7 +16,7 @@ from .operands import (
     require_tensor,
     scalar_array,
 )
-from .tensor import Tensor, wrap_any
+from .tensor import Tensor, wrap
 
 
 def clamp(input, min=None, max=None):
@@ -85,7 +85,7 @@ def comparison(name, function=None, prepare=operands):
         a, b = prepare(input, other, name)
         if a._array.dtype.kind in refused:
             refuse(name, a, b)
-        return wrap_any(compute(function, a, b))
+        return wrap(compute(function, a, b))
 
     return set_name(name, operation)
 
@@ -96,6 +96,7 @@ def two_tensors(input, other, name):
 
 eq, ne, lt, gt = map(comparison, ("eq", "ne", "lt", "gt"), ("equal", "not_equal", "less", "greater"))
 le, ge = comparison("le", "less_equal"), comparison("ge", "greater_equal")
+lshift, rshift = comparison("lshift", "left_shift"), comparison("rshift", "right_shift")
 bitwise_and, bitwise_or, bitwise_xor = map(comparison, ("bitwise_and", "bitwise_or", "bitwise_xor"))
 logical_and, logical_or, logical_xor = (
     comparison(name, prepare=two_tensors) for name in ("logical_and", "logical_or", "logical_xor")
@@ -105,7 +106,7 @@ logical_and, logical_or, logical_xor = (
 def predicate(name):
     """Make a bool-valued operation of one tensor from numpy's function of this name."""
     function = getattr(np, name)
-    return set_name(name, lambda input: wrap_any(function(require_tensor(input, name)._array)))
+    return set_name(name, lambda input: wrap(function(require_tensor(input, name)._array)))
 
 
 isnan, isinf, isfinite, logical_not = map(predicate, ("isnan", "isinf", "isfinite", "logical_not"))

@@ -15,8 +15,8 @@ import numpy as np
 
 from . import dtypes
 from .operands import broadcast_error, operands, refuse, refused_kinds, require_tensor
-from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, count, edge_of, freed_error, recording
-from .tensor import Tensor, record, wrap, wrap_any
+from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, freed_error, recording
+from .tensor import Tensor, record, wrap
 
 PLACES = {"a": 0, "b": 1, "c": 2, "y": -1}  # of the tensors that a way back may name
 
@@ -52,14 +52,10 @@ class FormulaNode(Node):
     The node must not hold the result itself, which holds the node: neither would be freed.
     """
 
-    outputs = 1
-
     def __init__(self, formula, inputs, out):
-        self.rule, self.title, self.number = formula, formula.title, next(count)
-        self.edges = edges = [edge_of(tensor) if tensor._requires_grad else None for tensor in inputs]
-        self.inputs = [(tensor._array.shape, tensor._array.dtype) for tensor in inputs]
-        self.shapes, self.hooks, self.metadata, self.saved = [None], {}, {}, {}
-        for edge, (_, places) in zip(edges, formula.ways):
+        super().__init__(formula.title, inputs, formula)
+        self.saved = {}
+        for edge, (_, places) in zip(self.edges, formula.ways):
             for place in places:
                 if edge is not None or place < 0:
                     self.save(place, inputs[place] if place >= 0 else out)
@@ -103,8 +99,6 @@ class FormulaNode(Node):
 
 def wrap_fitted(array, shape, dtype):
     """Return an array as a tensor of this type, summed over axes along which the shape was repeated."""
-    if type(array) is not np.ndarray:
-        array = np.asarray(array)
     if array.shape != shape:
         array = array.sum(axes_to_sum(array.shape, shape), keepdims=True).reshape(shape)
     if array.dtype != dtype:
@@ -114,7 +108,7 @@ def wrap_fitted(array, shape, dtype):
 
 def record_formula(formula, array, *inputs):
     """Return an operation's result as a tensor, with a node if an input requires a gradient."""
-    out = wrap_any(array)
+    out = wrap(array)
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:

@@ -28,7 +28,7 @@ div_floor bc div_floor_cpu | div_trunc bc div_trunc_cpu | erf c erf_vml_cpu | fl
 floor_divide bc div_floor_cpu | ge c ge_cpu | gt c gt_cpu | le c le_cpu | lt c lt_cpu | lerp biu lerp_kernel_scalar
 logcumsumexp biu logcumsumexp_out_cpu | pow b pow | remainder bc remainder_cpu | round bc round_vml_cpu
 round_decimals biu round_cpu | trunc b trunc_vml_cpu | bitwise_and fc bitwise_and_cpu | bitwise_or fc bitwise_or_cpu
-bitwise_xor fc bitwise_xor_cpu | logsigmoid biu log_sigmoid_cpu
+bitwise_xor fc bitwise_xor_cpu | lshift bfc lshift_cpu | rshift bfc rshift_cpu | logsigmoid biu log_sigmoid_cpu
 """
 NO_BOOL = (
     "{}, the `-` operator, {} bool tensor{} is not supported. If you are trying to invert a mask, use the `~` or"
@@ -48,6 +48,7 @@ REFUSED = {
     ("relu", "b"): RuntimeError("Boolean inputs not supported for relu"),
     ("maximum", "c"): RuntimeError("maximum not implemented for complex tensors."),
     ("minimum", "c"): RuntimeError("minimum not implemented for complex tensors."),
+    ("positive", "b"): RuntimeError("The `+` operator, on a bool tensor is not supported."),
     ("neg", "b"): RuntimeError(NO_BOOL.format("Negation", "on a", "")),
     ("sign", "c"): NotImplementedError(
         "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."

@@ -7,9 +7,8 @@ from .operands import NUMBERS
 from .tensor import Tensor
 
 # Operators, and the operations that they call.
-ARITHMETIC = (
-    "add sub mul floordiv:floor_divide truediv:div mod:remainder pow and:bitwise_and or:bitwise_or xor:bitwise_xor"
-)
+ARITHMETIC = "add sub mul floordiv:floor_divide truediv:div mod:remainder pow"
+BITWISE = "and:bitwise_and or:bitwise_or xor:bitwise_xor lshift rshift"
 COMPARISONS = "ne lt le gt ge"
 
 
@@ -33,9 +32,10 @@ def eq(self, other):
 
 def add_operators(change_in_place):
     """Give operators to Tensor. change_in_place: returns an operation's variant with a trailing underscore."""
-    for entry in ARITHMETIC.split():
+    entries = [(arithmetic, entry) for entry in ARITHMETIC.split()] + [(comparing, entry) for entry in BITWISE.split()]
+    for module, entry in entries:
         name, _, operation = entry.partition(":")
-        operation = getattr(arithmetic, operation or name, None) or getattr(comparing, operation)
+        operation = getattr(module, operation or name)
         setattr(Tensor, f"__{name}__", operator(operation))
         setattr(Tensor, f"__r{name}__", operator(operation, swapped=True))
         setattr(Tensor, f"__i{name}__", operator(change_in_place(operation)))
@@ -46,7 +46,12 @@ def add_operators(change_in_place):
     Tensor.__rsub__ = operator(arithmetic.rsub)
     del Tensor.rsub  # torch has only the function
     Tensor.__rtruediv__ = lambda self, other: arithmetic.reciprocal(self) * other  # as torch rounds it
-    Tensor.__neg__, Tensor.__abs__, Tensor.__invert__ = arithmetic.neg, arithmetic.abs, comparing.bitwise_not
+    Tensor.__pos__, Tensor.__neg__, Tensor.__abs__, Tensor.__invert__ = (
+        arithmetic.positive,
+        arithmetic.neg,
+        arithmetic.abs,
+        comparing.bitwise_not,
+    )
     Tensor.__array_wrap__ = wrap_numpy
 
 

@@ -18,6 +18,8 @@ import itertools
 
 import numpy as np
 
+from .dtypes import BY_NUMPY_TYPE
+
 recording = [True]  # whether operations leave nodes; False within no_grad
 
 anomalies = [False]  # whether the backward pass checks for NaN
@@ -109,7 +111,12 @@ class Node:
                     f"{list(gradient_shape)} but expected shape compatible with {list(shape)}"
                 )
             gradient = fit(gradient, shape)
-        return gradient if gradient._array.dtype == dtype else gradient._cast(dtype)
+        return gradient if gradient._array.dtype == dtype else cast_gradient(gradient, dtype)
+
+
+def cast_gradient(gradient, dtype):
+    """Return a gradient in numpy's type of its input, the real part if that is real."""
+    return (gradient.real if dtype.kind == "f" else gradient).to(BY_NUMPY_TYPE[dtype])
 
 
 def freed_error():

@@ -5,16 +5,27 @@ operators of them. Views share their numbers, as in numpy. `_changes` counts cha
 views together: so the backward pass notices when numbers that it needs were overwritten.
 """
 
+import warnings
+
 import numpy as np
 
 from . import dtypes
 from .absent import no_method
+from .conversions import Conversions
 from .dtypes import Size, cast_array, cpu
 from .printing import tensor_text
 from .tape import Handle, Node, recording
 
 # numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
+
+
+NO_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be"
+    " populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor,"
+    " use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the"
+    " leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
 
 
 def legacy_array(data, sizes):
@@ -34,10 +45,11 @@ def axis(dim, ndim):
     return dim % size
 
 
-class Tensor:
+class Tensor(Conversions):
     """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay = False, None, 0, None, None, None
+    retains_grad = False
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
@@ -57,17 +69,13 @@ class Tensor:
 
     _version = property(lambda self: self._changes[0])
 
-    @property
-    def dtype(self):
-        return dtypes.BY_NUMPY_TYPE[self._array.dtype]
+    dtype = property(lambda self: dtypes.BY_NUMPY_TYPE[self._array.dtype])
+    ndim = property(lambda self: self._array.ndim)
+    is_meta = property(lambda self: self.device.type == "meta")
 
     @property
     def shape(self):
         return Size(self._array.shape)
-
-    @property
-    def ndim(self):
-        return self._array.ndim
 
     def dim(self):
         """Return the number of axes."""
@@ -105,15 +113,13 @@ class Tensor:
     def is_complex(self):
         return self.dtype.is_complex
 
-    @property
-    def is_meta(self):
-        return self.device.type == "meta"
-
     # Gradients
 
     @property
     def grad(self):
         """The accumulated gradient of a leaf; None before the first one."""
+        if self._grad is None and self.grad_fn is not None and not self.retains_grad:
+            warnings.warn(NO_LEAF, stacklevel=2)
         return self._grad
 
     @grad.setter
@@ -145,6 +151,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
         if self._grad_fn is not None and not value:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
@@ -152,9 +160,12 @@ class Tensor:
             )
         if value and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-        self._requires_grad = bool(value)
+        self._requires_grad = value
 
     def requires_grad_(self, requires_grad=True):
+        if not isinstance(requires_grad, bool):
+            kind = type(requires_grad).__name__
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
         if requires_grad and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
@@ -184,9 +195,10 @@ class Tensor:
         if self.grad_fn is not None:
 
             def keep(gradient):
-                self.grad = gradient if self.grad is None else self.grad + gradient
+                self._grad = gradient if self._grad is None else self._grad + gradient
 
             self.register_hook(keep)
+            self.retains_grad = True
 
     def register_hook(self, hook):
         """Call the hook with this tensor's gradient; if it returns a gradient, use that instead."""
@@ -225,68 +237,7 @@ class Tensor:
     def data(self, other):
         self._array = other._array
 
-    # Conversion
-
-    def numpy(self, force=False):
-        """Return the numbers as a numpy array that shares memory."""
-        if self.requires_grad and not force:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._array
-
-    def __array__(self, dtype=None):
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype, copy=False)
-
-    def tolist(self):
-        return self._array.tolist()
-
-    def item(self):
-        """Return the only number as a Python number."""
-        if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        return self._array.item()
-
-    def _number(self):
-        """Return the only number, for Python's conversions."""
-        if self._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        return self._array.item()
-
-    def __bool__(self):
-        if self._array.size != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with no values is ambiguous"
-                if not self._array.size
-                else "Boolean value of Tensor with more than one value is ambiguous"
-            )
-        return bool(self._array.item())
-
-    def __int__(self):
-        return int(self._number())
-
-    def __float__(self):
-        return float(self._number())
-
-    def __complex__(self):
-        return complex(self._number())
-
-    def __index__(self):
-        if self._array.size != 1 or self.dtype.kind > 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self._array.item())
-
-    def __len__(self):
-        if not self.ndim:
-            raise TypeError("len() of a 0-d tensor")
-        return self._array.shape[0]
-
-    def __iter__(self):
-        if not self.ndim:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
-
-    def __contains__(self, element):
-        return bool((self._array == getattr(element, "_array", element)).any())
+    # Text and copies
 
     def __hash__(self):
         return id(self)
@@ -350,11 +301,6 @@ class Tensor:
             out.device = target
         return out
 
-    def _cast(self, array_type):
-        """Return a gradient in numpy's type of its input, the real part if that is real."""
-        x = self.real if array_type.kind == "f" else self
-        return x.to(dtypes.BY_NUMPY_TYPE[array_type])
-
     def type(self, dtype=None):
         return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtype)
 
@@ -363,9 +309,6 @@ class Tensor:
 
     def cuda(self, device=None):
         return self.to("cuda")
-
-    def __pos__(self):
-        return self
 
 
 def rebuild_tensor(cls, array, requires_grad):
@@ -377,7 +320,9 @@ def rebuild_tensor(cls, array, requires_grad):
 
 
 def wrap(array, new=object.__new__):
-    """Return an array as a tensor: a faster `Tensor(array)`."""
+    """Return numpy's array or number as a tensor: a faster `Tensor(array)`."""
+    if type(array) is not np.ndarray:
+        array = np.asarray(array)
     if array.dtype.char in NARROW:
         array = array.astype(np.int64)
     out = new(Tensor)
@@ -385,14 +330,9 @@ def wrap(array, new=object.__new__):
     return out
 
 
-def wrap_any(array):
-    """Return an array, or a number of numpy, as a tensor."""
-    return wrap(array if type(array) is np.ndarray else np.asarray(array))
-
-
 def record(array, name, inputs, rule, saved=()):
     """Return an operation's result as a tensor, with a node if an input requires a gradient."""
-    out = wrap_any(array)
+    out = wrap(array)
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:
@@ -406,7 +346,7 @@ def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
 
     Its rule takes a gradient for each result, zeros where there is none.
     """
-    outs = [Tensor(array) for array in arrays]
+    outs = [wrap(array) for array in arrays]
     if recording[0] and any(tensor._requires_grad for tensor in inputs):
         node = Node(name, inputs, rule, saved, len(outs))
         for number, out in enumerate(outs):
