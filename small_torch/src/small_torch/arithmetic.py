@@ -49,10 +49,6 @@ def sub(input, other, *, alpha=1):
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"
             " operator instead."
         )
-    return subtract(input, other, alpha)
-
-
-def subtract(input, other, alpha):
     if is_bool(input) or is_bool(other):
         raise RuntimeError(NO_BOOL.format("Subtraction", "with a", ""))
     return _sub(*scale(input, other, alpha))
@@ -64,7 +60,7 @@ def is_bool(operand):
 
 
 def rsub(input, other, *, alpha=1):
-    return rename_node(subtract(other, input, alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
+    return rename_node(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
 def divide_to_zero(x, y):
@@ -140,7 +136,7 @@ POWER_WAYS = (
     lambda g, a, b, y: masked(g * (y * log_of(a)), (a == 0) & (b >= 0)),
 )
 _pow = binary("pow", power, *POWER_WAYS, title="Pow.1")
-_rpow = binary("pow", power, *POWER_WAYS, title="Pow.2")
+_rpow = binary("pow", lambda a, b: np.asarray(power(a, b), order="C"), *POWER_WAYS, title="Pow.2")
 SPECIAL_POWERS = {2: np.square, 0.5: np.sqrt, 3: lambda x: x * x * x, -2: lambda x: 1 / (x * x)}
 
 
@@ -153,7 +149,7 @@ def power_formula(exponent):
 def pow(input, exponent):
     """Return input ** exponent."""
     if isinstance(exponent, Tensor):
-        return (_pow if isinstance(input, Tensor) else _rpow)(input, exponent)
+        return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
     exponent = check_number(exponent, "pow", "exponent")
     if isinstance(exponent, complex):
         return _pow(input, number_tensor(exponent))
@@ -229,11 +225,14 @@ def imag(input):
     return record(input._array.imag, "Imag", (input,), lambda g: g * 1j)
 
 
+ANGLE = Formula("Angle", lambda g, a: zeros(g))
+
+
 def angle(input):
     if not require_tensor(input, "angle").is_complex():
         x = floating(input, "angle")
         array = np.where(x._array < 0, math.pi, np.where(np.isnan(x._array), x._array, 0)).astype(x._array.dtype)
-        return record(array, "Angle", (x,), zeros)
+        return record_formula(ANGLE, array, x)
     return imag(input).atan2(real(input))
 
 

@@ -172,7 +172,7 @@ def masked_fill(input, mask, value):
         array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:
         raise broadcast_error(input, mask) from None
-    return record_formula(MASKED_FILL, np.ascontiguousarray(array).reshape(array.shape), input, value, mask)
+    return record_formula(MASKED_FILL, np.asarray(array, order="C"), input, value, mask)
 
 
 def bitwise_not(input):

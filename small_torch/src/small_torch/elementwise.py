@@ -75,7 +75,7 @@ class FormulaNode(Node):
         values, gradients = {}, []
         for place, (tensor, version) in self.saved.items():
             if tensor._changes[0] != version:
-                raise changed_error(tensor, version, None if place >= 0 else self.title.partition(".")[0])
+                raise changed_error(tensor, version, None if place >= 0 else self.title.replace(".", ""))
             value = tensor._array if not on_tensors else tensor if place >= 0 else self.result(tensor)
             values[place] = value.conj() if formula.conjugate and tensor._array.dtype.kind == "c" else value
         g = g if on_tensors else g._array

@@ -27,7 +27,7 @@ abs b abs_cpu | addcmul b addcmul_cpu_out | atan2 c atan2_cpu | ceil b ceil_vml_
 div_floor bc div_floor_cpu | div_trunc bc div_trunc_cpu | erf c erf_vml_cpu | floor b floor_vml_cpu
 floor_divide bc div_floor_cpu | ge c ge_cpu | gt c gt_cpu | le c le_cpu | lt c lt_cpu | lerp biu lerp_kernel_scalar
 logcumsumexp biu logcumsumexp_out_cpu | pow b pow | remainder bc remainder_cpu | round bc round_vml_cpu
-round_decimals biu round_cpu | trunc b trunc_vml_cpu | bitwise_and fc bitwise_and_cpu | bitwise_or fc bitwise_or_cpu
+round_decimals biuc round_cpu | trunc b trunc_vml_cpu | bitwise_and fc bitwise_and_cpu | bitwise_or fc bitwise_or_cpu
 bitwise_xor fc bitwise_xor_cpu | lshift bfc lshift_cpu | rshift bfc rshift_cpu | logsigmoid biu log_sigmoid_cpu
 """
 NO_BOOL = (
@@ -137,7 +137,7 @@ def check_convertible(number, dtype):
         and dtype.kind < 2
         and not np.isfinite(number)
     ):
-        name = {"int64": "int64_t"}.get(dtype.name, dtype.c_name)
+        name = f"{dtype.name}_t" if dtype.name in ("int64", "int16", "int8", "uint8") else dtype.c_name
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     return number
 

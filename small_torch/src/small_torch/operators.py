@@ -12,7 +12,10 @@ BITWISE = "and:bitwise_and or:bitwise_or xor:bitwise_xor lshift rshift"
 COMPARISONS = "ne lt le gt ge"
 
 
-def operator(operation, types=(Tensor, *NUMBERS), swapped=False):
+TYPES = (Tensor, *NUMBERS)
+
+
+def operator(operation, types=TYPES, swapped=False):
     """Return the operator of an operation, which leaves other types to their own operators."""
 
     def call(self, other):
@@ -27,7 +30,7 @@ def eq(self, other):
     """Compare with a tensor, a number, or (unlike the other operators) numpy's array."""
     if isinstance(other, np.ndarray):
         other = Tensor(other)
-    return comparing.eq(self, other) if isinstance(other, (Tensor, *NUMBERS)) else NotImplemented
+    return comparing.eq(self, other) if isinstance(other, TYPES) else NotImplemented
 
 
 def add_operators(change_in_place):
@@ -45,7 +48,7 @@ def add_operators(change_in_place):
     Tensor.__matmul__ = operator(matrices.matmul, Tensor)
     Tensor.__rsub__ = operator(arithmetic.rsub)
     del Tensor.rsub  # torch has only the function
-    Tensor.__rtruediv__ = lambda self, other: arithmetic.reciprocal(self) * other  # as torch rounds it
+    Tensor.__rtruediv__ = operator(lambda self, other: arithmetic.reciprocal(self) * other, (*TYPES, np.ndarray))
     Tensor.__pos__, Tensor.__neg__, Tensor.__abs__, Tensor.__invert__ = (
         arithmetic.positive,
         arithmetic.neg,

@@ -73,9 +73,7 @@ NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infiniti
 
 
 def round(input, *, decimals=0):
-    refuse("round", require_tensor(input, "round"))
-    if decimals:
-        refuse("round_decimals", input)
+    refuse("round_decimals" if decimals else "round", require_tensor(input, "round"))
     return record_formula(ROUND, np.round(input._array, decimals), input)
 
 

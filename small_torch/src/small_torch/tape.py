@@ -131,7 +131,7 @@ def freed_error():
 def changed_error(tensor, version, made_by=None):
     """Return the error for a tensor that was changed after the backward pass was recorded. made_by: its operation."""
     source = made_by or getattr(tensor, "_made_by", None)
-    source = source or (tensor._grad_fn and tensor._grad_fn.name().partition("Backward")[0])
+    source = source or (tensor._grad_fn and tensor._grad_fn.name().replace("Backward0", "").replace("Backward", ""))
     if tensor._base is not None and source:
         source = "AsStrided"  # torch's name for a view whose base was changed
     source = "torch::autograd::CopySlices" if source == "CopySlices" else source
