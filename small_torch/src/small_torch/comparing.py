@@ -23,35 +23,27 @@ def clamp(input, min=None, max=None):
     """Limit numbers to the range from min to max: numbers or tensors."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    bounds = [bound for bound in (min, max) if bound is not None]
-    for bound in bounds:
-        input, _ = operands(input, bound, "clamp")
-    bounds = [operands(input, bound)[1] for bound in bounds]
-    function, formula = CLAMPS[min is not None, max is not None]
+    for bound in (min, max):
+        input, _ = operands(input, input if bound is None else bound, "clamp")
     refuse("clamp", input)
-    return record_formula(formula, compute(function, input, *bounds), input, *bounds)
+    dtype = input._array.dtype
+    lowest, highest = (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
+    if dtype.kind in "iu":
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    low, high = operands(input, lowest if min is None else min)[1], operands(input, highest if max is None else max)[1]
+    return record_formula(CLAMP, compute(clamp_array, input, low, high), input, low, high)
 
 
-# By the bounds that are given: numpy's function, and the ways back to the input and to each bound.
-CLAMPS = {
-    (True, False): (
-        np.maximum,
-        Formula("Clamp.1", lambda g, a, b: masked(g, ~(a >= b)), lambda g, a, b: masked(g, ~(a < b))),
-    ),
-    (False, True): (
-        np.minimum,
-        Formula("Clamp.1", lambda g, a, b: masked(g, ~(a <= b)), lambda g, a, b: masked(g, ~(a > b))),
-    ),
-    (True, True): (
-        lambda a, b, c: np.minimum(np.maximum(a, b), c),
-        Formula(
-            "Clamp.1",
-            lambda g, a, b, c: masked(g, ~((a >= b) & (a <= c))),
-            lambda g, a, b, c: masked(g, ~((a < b) & (b < c))),
-            lambda g, a, b, c: masked(g, ~((a > c) | (b > c))),
-        ),
-    ),
-}
+def clamp_array(a, b, c):
+    return np.minimum(np.maximum(a, b), c)
+
+
+CLAMP = Formula(
+    "Clamp.1",
+    lambda g, a, b, c: masked(g, ~((a >= b) & (a <= c))),
+    lambda g, a, b, c: masked(g, ~((a < b) & (b < c))),
+    lambda g, a, b, c: masked(g, ~((a > c) | (b > c))),
+)
 clip = clamp
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .elementwise import FormulaNode, zeros
+from .elementwise import FormulaNode, quiet, zeros
 from .indexing import index_put, plain_index, put
 from .operands import broadcast_error
 from .tape import Node, recording
@@ -17,7 +17,7 @@ def assign(tensor, new):
             "unsupported operation: more than one element of the written-to tensor refers to a single memory"
             " location. Please clone() the tensor before performing the operation."
         )
-    if new.shape != tensor.shape:
+    if new._array.shape != tensor._array.shape:
         try:
             broadcast = np.broadcast_shapes(new.shape, tensor.shape)
         except ValueError:
@@ -32,8 +32,7 @@ def assign(tensor, new):
             f"result type {new.dtype.title} can't be cast to the desired output type {tensor.dtype.title}"
         )
     has_graph = recording[0] and (new.requires_grad or tensor.requires_grad)
-    with np.errstate(all="ignore"):
-        tensor._array[...] = new._array
+    quiet.run(np.copyto, tensor._array, new._array, "unsafe")
     tensor._changes[0] += 1
     if has_graph:
         if not new.requires_grad:  # its own gradient is zero

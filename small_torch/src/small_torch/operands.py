@@ -1,5 +1,7 @@
 """Prepare the operands of an operation, and raise torch's errors where they do not fit."""
 
+import sys
+
 import numpy as np
 
 from . import dtypes
@@ -76,7 +78,18 @@ def require_tensor(value, name, argument="input", position=1):
     """Return an argument of an operation; raise torch's TypeError if it is not a tensor."""
     if isinstance(value, Tensor):
         return value
+    position -= argument != "input" and is_method()
     raise TypeError(f"{name}(): argument {argument!r} (position {position}) must be Tensor, not {class_name(value)}")
+
+
+def is_method():
+    """Return whether the operation that is running was called as a method, whose tensor is not counted."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__package__") == __package__:
+        if frame.f_code.co_name == "call":  # the wrapper of functions in __init__
+            return False
+        frame = frame.f_back
+    return True
 
 
 def operands(first, second, name=None):

@@ -8,16 +8,13 @@ from .elementwise import Formula, apply, binary, masked, record_formula, unary, 
 from .operands import refuse, require_tensor
 
 
-def stable_sigmoid(x):
-    """Return σ(x), without overflow."""
-    half = x.dtype.type(0.5)
-    return half * (np.tanh(half * x) + x.dtype.type(1)) if x.dtype.kind == "c" else real_sigmoid(x)
-
-
-def real_sigmoid(x):
-    """Return σ(x) of real numbers."""
-    e = np.exp(-np.abs(x))  # never overflows
-    return np.where(x >= 0, 1, e) / (1 + e)
+def sigmoid_array(x):
+    """Return σ(x), as torch computes it: eˣ may overflow, and 1 / inf is 0."""
+    if x.dtype == np.float16:
+        return sigmoid_array(x.astype(np.float32)).astype(np.float16)
+    e = np.exp(-x)
+    e += 1
+    return np.reciprocal(e)
 
 
 def error_function(x):
@@ -46,7 +43,7 @@ asin = unary("asin", np.arcsin, lambda g, a: g * (1 - a * a) ** -0.5)
 acos = unary("acos", np.arccos, lambda g, a: -g * (1 - a * a) ** -0.5)
 atan = unary("atan", np.arctan, lambda g, a: g / (a * a + 1))
 atanh = unary("atanh", np.arctanh, lambda g, a: g / (1 - a * a))
-sigmoid = unary("sigmoid", stable_sigmoid, lambda g, y: g * ((1 - y) * y))
+sigmoid = unary("sigmoid", sigmoid_array, lambda g, y: g * ((1 - y) * y))
 erf = unary("erf", error_function, lambda g, a: g * (apply(exp, -a * a) * (2 / math.sqrt(math.pi))))
 relu = unary("relu", lambda x: np.maximum(x, 0), lambda g, y: masked(g, y <= 0), convert=False)
 floor = unary("floor", np.floor, zeros, convert=False)
