@@ -50,7 +50,7 @@ def sub(input, other, *, alpha=1):
             " operator instead."
         )
     if is_bool(input) or is_bool(other):
-        raise RuntimeError(NO_BOOL.format("Subtraction", "with a", ""))
+        raise RuntimeError(NO_BOOL.format("Subtraction", "with"))
     return _sub(*scale(input, other, alpha))
 
 

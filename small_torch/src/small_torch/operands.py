@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from . import dtypes
-from .tensor import Tensor
+from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
 NUMBERS = (*KINDS, np.number, np.bool_)
@@ -33,29 +33,27 @@ round_decimals biuc round_cpu | trunc b trunc_vml_cpu | bitwise_and fc bitwise_a
 bitwise_xor fc bitwise_xor_cpu | lshift bfc lshift_cpu | rshift bfc rshift_cpu | logsigmoid biu log_sigmoid_cpu
 """
 NO_BOOL = (
-    "{}, the `-` operator, {} bool tensor{} is not supported. If you are trying to invert a mask, use the `~` or"
+    "{}, the `-` operator, {} a bool tensor is not supported. If you are trying to invert a mask, use the `~` or"
     " `logical_not()` operator instead."
 )
+NO_SIGN = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
 REFUSED = {
-    (name, kind): NotImplementedError(f"\"{kernel}\" not implemented for '%s'")
+    (name, kind): (NotImplementedError, f"\"{kernel}\" not implemented for '%s'")
     for name, kinds, kernel in map(str.split, MISSING.replace("\n", "|").strip("|").split("|"))
     for kind in kinds
 } | {
-    **{
-        (name, "c"): NotImplementedError(f"{name} is not supported for complex inputs")
-        for name in ("ceil", "floor", "trunc")
-    },
-    ("clamp", "c"): NotImplementedError("clamp is not supported for complex types"),
-    ("relu", "c"): NotImplementedError("clamp is not supported for complex types"),
-    ("relu", "b"): RuntimeError("Boolean inputs not supported for relu"),
-    ("maximum", "c"): RuntimeError("maximum not implemented for complex tensors."),
-    ("minimum", "c"): RuntimeError("minimum not implemented for complex tensors."),
-    ("positive", "b"): RuntimeError("The `+` operator, on a bool tensor is not supported."),
-    ("neg", "b"): RuntimeError(NO_BOOL.format("Negation", "on a", "")),
-    ("sign", "c"): NotImplementedError(
-        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
-    ),
-    ("logcumsumexp", "c"): NotImplementedError("small_torch has no logcumsumexp of complex numbers"),
+    (name, kind): (error, text.replace("NAME", name))
+    for names, kind, error, text in (
+        ("ceil floor trunc", "c", NotImplementedError, "NAME is not supported for complex inputs"),
+        ("clamp relu", "c", NotImplementedError, "clamp is not supported for complex types"),
+        ("relu", "b", RuntimeError, "Boolean inputs not supported for relu"),
+        ("maximum minimum", "c", RuntimeError, "NAME not implemented for complex tensors."),
+        ("positive", "b", RuntimeError, "The `+` operator, on a bool tensor is not supported."),
+        ("neg", "b", RuntimeError, NO_BOOL.format("Negation", "on")),
+        ("sign", "c", NotImplementedError, NO_SIGN),
+        ("logcumsumexp", "c", NotImplementedError, "small_torch has no logcumsumexp of complex numbers"),
+    )
+    for name in names.split()
 }
 
 
@@ -66,12 +64,11 @@ def refused_kinds(name):
 
 def refuse(name, x, other=None):
     """Raise torch's error if an operation lacks the type of its tensors, whose shapes must fit."""
-    error = REFUSED.get((name, x._array.dtype.kind))
-    if error is not None:
+    if (name, x._array.dtype.kind) in REFUSED:
         if other is not None and cannot_broadcast(x, other):
             raise broadcast_error(x, other)
-        text = str(error)
-        raise type(error)(text % x.dtype.title if "%s" in text else text)
+        error, text = REFUSED[name, x._array.dtype.kind]
+        raise error(text.replace("%s", x.dtype.title))
 
 
 def require_tensor(value, name, argument="input", position=1):
@@ -97,25 +94,21 @@ def operands(first, second, name=None):
     if isinstance(first, Tensor) and isinstance(second, Tensor):
         if first._array.dtype == second._array.dtype:
             return first, second
-        dtype = result_type(first, second)
-        return cast(first, dtype), cast(second, dtype)
-    if isinstance(first, Tensor):
-        dtype = first.dtype
-        second = check_number(second, name)
-        number_type = dtypes.from_number(second)
-        if number_type.kind > dtype.kind:
-            dtype = number_type if number_type.kind < 3 or dtype.kind < 2 else complex_type(dtype)
-            first = cast(first, dtype)
-        return first, Tensor(scalar_array(second, dtype))
-    if isinstance(second, Tensor):
-        return operands(second, check_number(first, name, "input", 1))[::-1]
-    return tensor_from_number(first), tensor_from_number(second)
+    else:
+        first = first if isinstance(first, Tensor) else check_number(first, name, "input", 1)
+        second = second if isinstance(second, Tensor) else check_number(second, name)
+    dtype = result_type(first, second)
+    return as_operand(first, dtype), as_operand(second, dtype)
 
 
-def cast(tensor, dtype):
-    """Return an operand in another type. A change of the tensor in place counts as one of the operand."""
-    out = tensor.to(dtype)
-    out._changes = tensor._changes
+def as_operand(value, dtype):
+    """Return a tensor or a number as a tensor of this type, which counts changes of the given tensor, too."""
+    if not isinstance(value, Tensor):
+        return wrap(scalar_array(value, dtype))
+    if value._array.dtype == dtype.np:
+        return value
+    out = value.to(dtype)
+    out._changes = value._changes
     return out
 
 
@@ -165,11 +158,6 @@ def result_type(first, second):
     Operands with axes decide, unless another is of a higher category.
     """
 
-    def rank(operand):
-        if isinstance(operand, Tensor):
-            return operand.dtype, 0 if operand.ndim else 1
-        return dtypes.from_number(operand), 2
-
     (a, rank_a), (b, rank_b) = rank(first), rank(second)
     if rank_a == rank_b:
         return dtypes.promote(a, b)
@@ -178,6 +166,13 @@ def result_type(first, second):
     if b.kind <= a.kind:
         return a
     return b if b.kind < 3 or a.kind < 2 else complex_type(a)
+
+
+def rank(operand):
+    """Return the dtype of an operand, and how little it counts."""
+    return (
+        (operand.dtype, 0 if operand.ndim else 1) if isinstance(operand, Tensor) else (dtypes.from_number(operand), 2)
+    )
 
 
 def complex_type(dtype):

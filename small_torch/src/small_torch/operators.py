@@ -10,8 +10,6 @@ from .tensor import Tensor
 ARITHMETIC = "add sub mul floordiv:floor_divide truediv:div mod:remainder pow"
 BITWISE = "and:bitwise_and or:bitwise_or xor:bitwise_xor lshift rshift"
 COMPARISONS = "ne lt le gt ge"
-
-
 TYPES = (Tensor, *NUMBERS)
 
 
@@ -49,12 +47,8 @@ def add_operators(change_in_place):
     Tensor.__rsub__ = operator(arithmetic.rsub)
     del Tensor.rsub  # torch has only the function
     Tensor.__rtruediv__ = operator(lambda self, other: arithmetic.reciprocal(self) * other, (*TYPES, np.ndarray))
-    Tensor.__pos__, Tensor.__neg__, Tensor.__abs__, Tensor.__invert__ = (
-        arithmetic.positive,
-        arithmetic.neg,
-        arithmetic.abs,
-        comparing.bitwise_not,
-    )
+    Tensor.__pos__, Tensor.__neg__, Tensor.__abs__ = arithmetic.positive, arithmetic.neg, arithmetic.abs
+    Tensor.__invert__ = comparing.bitwise_not
     Tensor.__array_wrap__ = wrap_numpy
 
 

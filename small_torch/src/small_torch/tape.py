@@ -202,13 +202,8 @@ class _Mode(contextlib.ContextDecorator):
 
     def __new__(cls, function=None):
         mode = super().__new__(cls)
-        if function is None:
-            return mode
-        mode.stack = []
-        return mode(function)
-
-    def __init__(self):
-        self.stack = []  # one object may be entered within itself
+        mode.stack = []  # one object may be entered within itself
+        return mode if function is None else mode(function)
 
     def _recreate_cm(self):
         return type(self)()
