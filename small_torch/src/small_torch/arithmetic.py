@@ -14,7 +14,7 @@ from .operands import (
     check_number,
     number_tensor,
     operands,
-    refuse,
+    refuse_type,
     require_tensor,
 )
 from .tape import rename_node
@@ -176,7 +176,7 @@ neg = unary("neg", np.negative, lambda g: -g, convert=False)
 
 
 def positive(input):
-    refuse("positive", input)
+    refuse_type("positive", input)
     return input
 
 
@@ -200,7 +200,7 @@ ABS = Formula("Abs", lambda g, a: g * apply(sgn, a), conjugate=False)
 
 
 def abs(input):
-    refuse("abs", require_tensor(input, "abs"))
+    refuse_type("abs", require_tensor(input, "abs"))
     return record_formula(ABS, np.abs(input._array), input)
 
 
@@ -252,7 +252,7 @@ def lerp(input, end, weight):
     for x, name in ((end, "end"), (weight, "weight")):
         if isinstance(x, Tensor) and x.dtype is not input.dtype:
             raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
-    refuse("lerp", input)
+    refuse_type("lerp", input)
     if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
     weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
@@ -264,7 +264,7 @@ def addcmul(input, tensor1, tensor2, *, value=1):
     for position, x in enumerate((tensor1, tensor2), 2):
         require_tensor(x, "addcmul", f"tensor{position - 1}", position)
     if is_bool(tensor1) and is_bool(tensor2):
-        refuse("addcmul", input)
+        refuse_type("addcmul", input)
     if isinstance(value, float) and input.dtype.kind < 2:
         value = int(value)  # as torch does
     product = mul(tensor1, tensor2)

@@ -11,7 +11,7 @@ from .operands import (
     cannot_broadcast,
     check_convertible,
     operands,
-    refuse,
+    refuse_type,
     refused_kinds,
     require_tensor,
     scalar_array,
@@ -25,7 +25,7 @@ def clamp(input, min=None, max=None):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     for bound in (min, max):
         input, _ = operands(input, input if bound is None else bound, "clamp")
-    refuse("clamp", input)
+    refuse_type("clamp", input)
     dtype = input._array.dtype
     lowest, highest = (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
     if dtype.kind in "iu":
@@ -76,7 +76,7 @@ def comparison(name, function=None, prepare=operands):
     def operation(input, other):
         a, b = prepare(input, other, name)
         if a._array.dtype.kind in refused:
-            refuse(name, a, b)
+            refuse_type(name, a, b)
         return wrap(compute(function, a, b))
 
     return set_name(name, operation)

@@ -7,7 +7,7 @@ import numpy as np
 from .elementwise import Formula, quiet, record_formula
 from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
-from .operands import refuse, require_tensor
+from .operands import refuse_type, require_tensor
 from .reductions import prod, return_type, sum
 from .shapes import flip
 from .tensor import Tensor, axis, record, record_many
@@ -58,7 +58,7 @@ def cumprod(input, dim, *, dtype=None):
 def cummax(input, dim):
     """Return running maxima and their indices (the last, of equal ones)."""
     at = axis(dim, input.ndim)
-    refuse("cummax", input)
+    refuse_type("cummax", input)
     x = np.moveaxis(input._array, at, 0)
     indices = np.zeros(x.shape, np.int64)
     best_value, best_index = x[:1], indices[:1]

@@ -14,7 +14,7 @@ import threading
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, operands, refuse, refused_kinds, require_tensor
+from .operands import broadcast_error, operands, refuse_type, refused_kinds, require_tensor
 from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, freed_error, recording
 from .tensor import Tensor, record, wrap
 
@@ -132,7 +132,7 @@ def unary(name, function, way, *, convert=True, title=None):
     def operation(input):
         x = floating(input, name) if convert else require_tensor(input, name)
         if x._array.dtype.kind in refused:
-            refuse(name, x)
+            refuse_type(name, x)
         return record_formula(formula, quiet.run(function, x._array), x)
 
     operation.function = function
@@ -151,7 +151,7 @@ def binary(name, function, *ways, convert=False, title=None, numbers=True):
         if convert and kind not in "fc":
             a, b = floating(a), floating(b)
         if kind in refused:
-            refuse(name, a, b)
+            refuse_type(name, a, b)
         if kind != "f" or a._array.itemsize > 2:
             return record_formula(formula, compute(function, a, b), a, b)
         # float16: a number may be too large for the type

@@ -5,7 +5,7 @@ import numpy as np
 from .comparing import where
 from .elementwise import Formula, apply, floating, quiet, record_formula, set_name
 from .gathering import accept_scalars
-from .operands import refuse, refuse_keywords, require_tensor
+from .operands import refuse_keywords, refuse_type, require_tensor
 from .pointwise import exp
 from .reductions import axes_of
 from .shapes import flip
@@ -38,7 +38,7 @@ def logcumsumexp_array(x, at):
 @accept_scalars
 def logcumsumexp(input, dim):
     """Return the logarithms of running sums of eˣ."""
-    refuse("logcumsumexp", input)
+    refuse_type("logcumsumexp", input)
     at = axis(dim, input.ndim)
 
     def way(g, a, y):

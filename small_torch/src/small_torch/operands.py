@@ -62,7 +62,7 @@ def refused_kinds(name):
     return "".join(kind for operation, kind in REFUSED if operation == name)
 
 
-def refuse(name, x, other=None):
+def refuse_type(name, x, other=None):
     """Raise torch's error if an operation lacks the type of its tensors, whose shapes must fit."""
     if (name, x._array.dtype.kind) in REFUSED:
         if other is not None and cannot_broadcast(x, other):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
-from .operands import refuse, require_tensor
+from .operands import refuse_type, require_tensor
 
 
 def sigmoid_array(x):
@@ -70,7 +70,7 @@ NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infiniti
 
 
 def round(input, *, decimals=0):
-    refuse("round_decimals" if decimals else "round", require_tensor(input, "round"))
+    refuse_type("round_decimals" if decimals else "round", require_tensor(input, "round"))
     return record_formula(ROUND, np.round(input._array, decimals), input)
 
 
