@@ -271,7 +271,7 @@ class detect_anomaly(set_detect_anomaly):
         super().__init__(True, check_nan)
 
 
-class Handle:
+class RemovableHandle:
     """A registered hook, which `remove` takes away."""
 
     def __init__(self, hooks, hook):

@@ -14,7 +14,7 @@ from .absent import no_method
 from .conversions import Conversions
 from .dtypes import Size, cast_array, cpu
 from .printing import tensor_text
-from .tape import Handle, Node, recording
+from .tape import Node, RemovableHandle, recording
 
 # numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
@@ -210,7 +210,7 @@ class Tensor(Conversions):
             hooks = self._hooks
         else:
             hooks = self.grad_fn.hooks.setdefault(self._output, {})
-        return Handle(hooks, hook)
+        return RemovableHandle(hooks, hook)
 
     def detach(self):
         """Return a tensor of the same numbers without a graph."""
