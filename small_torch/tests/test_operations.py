@@ -77,11 +77,11 @@ ROWS = split_rows(ROWS)
 KINDS = "float64", "float32", "int64", "bool"
 OPERATIONS = {name for text in (*small_torch._OPERATIONS.values(), small_torch._METHODS) for name in text.split()}
 OPERATIONS |= {f"{name}_" for name in small_torch._IN_PLACE.split()}
-CREATION = {*small_torch._CREATION.split(), *small_torch._NEW.split()}
+CREATION = {*" ".join([*small_torch._CREATION.values(), *small_torch._NEW.values()]).split()}
 # Random numbers are tested in test_random.py.
 RANDOM = set(
-    """bernoulli bernoulli_ get_rng_state initial_seed manual_seed multinomial normal normal_ rand
-    rand_like randint randn randn_like random_ randperm set_rng_state uniform_""".split()
+    """bernoulli bernoulli_ exponential_ get_rng_state initial_seed manual_seed multinomial normal normal_ rand
+    rand_like randint randn randn_like random_ randperm seed set_rng_state uniform_""".split()
 )
 
 

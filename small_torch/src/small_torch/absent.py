@@ -1,4 +1,4 @@
-"""Errors for torch's names that small_torch lacks, and torch's functions that have no effect here."""
+"""One sentence for whatever torch has and small_torch lacks, and torch's functions that have no effect here."""
 
 import sys
 from contextlib import nullcontext
@@ -9,23 +9,70 @@ EXPLANATION = (
     " a computer with torch"
 )
 
-
-def absent(module):
-    """Return a module's `__getattr__`, which raises AttributeError for names that the module lacks."""
-
-    def missing(name):
-        if name.startswith("_"):
-            raise AttributeError(f"{module} has no attribute {name!r}")
-        raise AttributeError(f"{module}.{name} {EXPLANATION}")
-
-    return missing
+PUBLIC = """
+    autograd autograd.functional func linalg nn nn.functional nn.init nn.utils nn.utils.rnn optim optim.lr_scheduler
+    random utils utils.data
+"""  # modules that have torch's names
 
 
-def no_method(obj, name, kind="tensors"):
-    """Raise torch's error for a missing attribute, with a note that torch itself may have it."""
-    error = AttributeError(f"{type(obj).__name__!r} object has no attribute {name!r}", name=name, obj=obj)
-    error.add_note(f"If torch's {kind} have it: {kind[:-1].title()}.{name} {EXPLANATION}.")
-    raise error
+def torch_has(place, name):
+    """Return True if torch has a name that small_torch lacks. place: a module or class.
+
+    A module without a row, such as torch.cuda, counts as having all names.
+    """
+    from .absent_names import NAMES  # needed for an error only
+
+    rows = [names for places, names in NAMES.items() if place in places.split(", ")]
+    return any(name in names.split() for names in rows) or not rows and place[:6] == "torch." and name[:1] != "_"
+
+
+def missing_attribute(place, name, owner, text):
+    """Return the error for a missing attribute: the explanation if torch has it, else Python's text."""
+    if torch_has(place, name):
+        # without an owner, since Python would suggest a similar name of small_torch: Conv1d for Conv2d
+        return AttributeError(f"{place}.{name} {EXPLANATION}", name=name, obj=None)
+    return AttributeError(text, name=name, obj=owner)
+
+
+def no_method(obj, name, kind="Tensor"):
+    """Raise the error for a missing attribute of a tensor or module."""
+    owner = type(obj).__name__
+    kind = owner if torch_has(owner, name) else kind
+    raise missing_attribute(kind, name, obj, f"{owner!r} object has no attribute {name!r}")
+
+
+class MissingNames:
+    """Importer that finds nothing: it refuses torch's names that the package lacks, also in `from … import`.
+
+    Python asks it last. For `from torch.nn import Conv2d` Python looks for a module torch.nn.Conv2d, if torch.nn has
+    the attribute `__path__`.
+    """
+
+    def __init__(self, package):
+        self.package = package
+
+    def find_spec(self, fullname, path=None, target=None):
+        parent, _, name = fullname.rpartition(".")
+        if parent.partition(".")[0] == self.package and not hasattr(sys.modules.get(parent), name):
+            place = "torch" + parent.removeprefix(self.package)
+            if torch_has(place, name):
+                raise ImportError(f"{place}.{name} {EXPLANATION}", name=fullname)
+        return None
+
+
+def refuse_missing_names(package):
+    """Make all public modules of the package refuse names that torch has and they lack."""
+    for path in [*PUBLIC.split(), *NO_EFFECT]:
+        place = f"torch.{path}".rstrip(".")
+        module = sys.modules[package + place.removeprefix("torch")]
+
+        def missing(name, place=place, module=module):
+            raise missing_attribute(place, name, module, f"module {place!r} has no attribute {name!r}")
+
+        module.__getattr__ = missing
+        module.__path__ = getattr(module, "__path__", [])
+    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "package", None) != package]
+    sys.meta_path.append(MissingNames(package))
 
 
 def always(value):
@@ -61,7 +108,7 @@ def add_modules_without_effect(package):
             vars(sys.modules[package]).update(names)
             continue
         module = ModuleType(f"{package}.{path}")
-        vars(module).update(names, __getattr__=absent(f"torch.{path}"))
+        vars(module).update(names)
         sys.modules[module.__name__] = module
         parent, _, name = module.__name__.rpartition(".")
         setattr(sys.modules[parent], name, module)

@@ -1,6 +1,5 @@
 """Transforms of functions. They loop over rows, where torch computes all rows at once."""
 
-from .absent import absent
 from .autograd.functional import jacobian
 from .joining import stack
 from .tape import is_grad_enabled
@@ -96,6 +95,3 @@ def jacrev(func, argnums=0):
 def grad(func, argnums=0):
     """Return a function that computes the gradient of a scalar `func` for its argument argnums."""
     return jacrev(func, argnums)
-
-
-__getattr__ = absent("torch.func")

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from .absent import absent
 from .matrices import adjoint
 from .reductions import return_type
 from .shapes import transpose, tril, triu, unsqueeze
@@ -221,4 +220,3 @@ def as_complex(array):
 
 
 inverse = inv
-__getattr__ = absent("torch.linalg")

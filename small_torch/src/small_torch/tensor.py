@@ -19,11 +19,17 @@ NARROW = "l" if np.dtype("l").itemsize == 4 else ""
 
 def legacy_array(data, sizes):
     """Return the array of `torch.Tensor(data, *sizes)`: zeros of these sizes, or a list's numbers as floats."""
+    from .creation import nested_array
+
+    if isinstance(data, np.generic):
+        return np.asarray(data)
     if sizes or type(data) in (int, Size):
         return np.zeros((data, *sizes) if type(data) is int else data, dtypes.default[0].np)
     if isinstance(data, Tensor):
         return data._array
-    return np.asarray(data, dtypes.default[0].np if isinstance(data, (list, tuple)) else None)
+    if isinstance(data, (float, complex, bool)):
+        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    return nested_array(data, dtypes.default[0])
 
 
 def axis(dim, ndim):
@@ -62,7 +68,7 @@ class Tensor:
 
     @property
     def shape(self):
-        return Size(self._array.shape)
+        return tuple.__new__(Size, self._array.shape)
 
     @property
     def ndim(self):
@@ -318,7 +324,7 @@ class Tensor:
                 dtype = argument
             elif isinstance(argument, Tensor):
                 dtype, device = argument.dtype, argument.device
-            elif isinstance(argument, (str, dtypes.device)):
+            elif isinstance(argument, (str, int, dtypes.device)):
                 device = argument
         dtype = dtypes.parse_dtype(dtype)
         target = self.device if device is None else dtypes.parse_device(device)
@@ -337,7 +343,7 @@ class Tensor:
         return out
 
     def type(self, dtype=None):
-        return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtype)
+        return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtypes.parse_type(dtype))
 
     def cpu(self):
         return self.to("cpu")

@@ -1,12 +1,9 @@
 """Jacobian and Hessian matrices, computed row by row."""
 
-from ..absent import absent
 from ..creation import zeros_like
 from ..joining import stack
 from ..tape import enable_grad
 from .engine import grad
-
-__getattr__ = absent("torch.autograd.functional")
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False):

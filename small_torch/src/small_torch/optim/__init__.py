@@ -9,7 +9,6 @@ from copy import deepcopy
 
 import numpy as np
 
-from ..absent import absent
 from ..creation import tensor, zeros_like
 from ..nn.parameter import reset_gradients, type_name
 from ..tape import enable_grad, no_grad
@@ -355,6 +354,3 @@ class Adagrad(Optimizer):
         (s,) = get_state(state, p, "sum")
         s += g * g
         p += -(group["lr"] / (1 + (t - 1) * group["lr_decay"])) * g / (np.sqrt(s) + group["eps"])
-
-
-__getattr__ = absent("torch.optim")

@@ -3,8 +3,6 @@
 import math
 import warnings
 
-from ..absent import absent
-
 
 class LRScheduler:
     """Base class, which sets the learning rate of each group; subclasses compute it in `get_lr`.
@@ -244,6 +242,3 @@ class ReduceLROnPlateau(LRScheduler):
                 group["lr"] = lr if group["lr"] - lr > self.eps else group["lr"]
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._current_lr()
-
-
-__getattr__ = absent("torch.optim.lr_scheduler")

@@ -6,8 +6,8 @@ from math import isclose
 
 import numpy as np
 
-from ..absent import absent
-from ..creation import as_tensor, empty, randperm, tensor
+from ..creation import as_tensor, empty, tensor
+from ..drawing import randperm
 from ..dtypes import float64, int64
 from ..joining import stack
 from ..random import Generator
@@ -197,6 +197,3 @@ def convert(item):
     if isinstance(item, np.ndarray):
         return as_tensor(item)
     return [convert(part) for part in item] if isinstance(item, tuple | list) else item
-
-
-__getattr__ = absent("torch.utils.data")

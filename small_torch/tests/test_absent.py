@@ -1,0 +1,92 @@
+"""Names, modules and keywords of torch that small_torch lacks: one sentence says so, in all forms."""
+
+import contextlib
+import importlib
+import operator
+import traceback
+
+import pytest
+import torch
+
+import small_torch
+from both_torches import agree
+from small_torch.absent import EXPLANATION, NO_EFFECT
+from small_torch.absent_names import NAMES
+
+OBJECTS = {
+    "Tensor": lambda t: t.ones(2),
+    "Module": lambda t: t.nn.Linear(1, 1),
+    "Sequential": lambda t: t.nn.Sequential(),
+}
+
+
+def find(t, place):
+    """Return a module of torch, or an example of a class."""
+    if place in OBJECTS:
+        return OBJECTS[place](t)
+    return operator.attrgetter(place.partition(".")[2])(t) if "." in place else t
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("place", [place for row in NAMES for place in row.split(", ")])
+def test_names_are_torchs_and_are_refused(place):
+    for row in (row for row in NAMES if place in row.split(", ")):
+        for name in NAMES[row].split():
+            if not hasattr(find(torch, place), name):
+                importlib.import_module(f"{place}.{name}")
+            if not hasattr(find(small_torch, place), name):
+                with pytest.raises(AttributeError, match=rf"{place}.{name} is not in small_torch, ") as raised:
+                    getattr(find(small_torch, place), name)
+                assert "Did you mean" not in "".join(traceback.format_exception(raised.value))
+
+
+FORMS = """
+    torch.compile | torch.nn.Conv2d | torch.nn.functional.conv2d | torch.linalg.cholesky | torch.cuda.get_device_name()
+    torch.ones(2).untyped_storage() | torch.nn.Linear(1, 1).get_submodule | torch.jit.script | torch.utils.data.sampler
+    import torch.distributions | import torch.distributions.normal | import torch.utils.checkpoint | import torch.amp
+    import torch.utils.tensorboard as board | from torch.distributions import Normal | from torch import autocast
+    from torch.nn import Linear, Conv2d | from torch.nn.functional import relu, conv2d | from torch.optim import LBFGS
+    from torch.utils.checkpoint import checkpoint | from torch.utils.data import WeightedRandomSampler
+    from torch.cuda.amp import GradScaler | from torch.linalg import cholesky | from torch.nn.utils import weight_norm
+    torch.ones(2, dtype=torch.bfloat16) | torch.ones(2).to("mps")
+    torch.ones(3).diff(prepend=torch.ones(1)) | torch.cov(torch.ones(2, 2), aweights=torch.ones(2))
+    torch.func.vmap(abs, randomness="same") | torch.utils.data.DataLoader([1], persistent_workers=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "source", [row.strip() for line in FORMS.splitlines() for row in line.split("|") if row.strip()]
+)
+def test_all_forms_are_refused_by_one_sentence(source):
+    with pytest.raises((AttributeError, ImportError, NotImplementedError, RuntimeError), match=EXPLANATION):
+        exec(source.replace("torch", "small_torch"), {"small_torch": small_torch})
+
+
+MISSPELT = """
+    t.zeroes(2) | t.nn.Linaer | t.nn.functional.rellu | t.optim.Adma | t.linalg.nrom | t.ones(2).sume() | t.utils.date
+    t.nn.Linear(1, 1).weigth | t.nn.softmax | t.nn.Sequential().insrt | t.ones(2)._hidden | hasattr(t.nn, "Conv2d_")
+"""
+
+
+@pytest.mark.parametrize("source", [row for line in MISSPELT.splitlines() for row in line.split("|") if row.strip()])
+def test_misspelt_names_have_torchs_errors(source):
+    agree(lambda t: eval(source, {"t": t}))
+
+
+def test_names_can_be_asked_for():
+    """Check that programs may test what there is."""
+    assert not hasattr(small_torch.nn, "Conv2d") and not hasattr(small_torch.ones(1), "untyped_storage")
+    with contextlib.suppress(ImportError):
+        from small_torch.distributions import Normal  # noqa: F401
+    with pytest.raises(ImportError, match="cannot import name 'Linaer' from 'small_torch.nn'"):
+        from small_torch.nn import Linaer  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match="No module named 'small_torch.nothing'"):
+        import small_torch.nothing  # noqa: F401
+
+
+@pytest.mark.parametrize("place", NO_EFFECT, ids=lambda place: place or "torch")
+def test_names_without_effect_exist_in_torch(place):
+    theirs, ours = (operator.attrgetter(place)(t) if place else t for t in (torch, small_torch))
+    for name, value in NO_EFFECT[place].items():
+        assert callable(getattr(theirs, name)) == callable(value)
+        assert getattr(ours, name) is value
