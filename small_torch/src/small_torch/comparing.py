@@ -1,14 +1,12 @@
 """Elementwise comparisons, and selection between numbers."""
 
-import math
-
 import numpy as np
 
 from . import dtypes
-from .arithmetic import compute, set_name
+from .elementwise import Formula, binary, compute, masked, record_formula, set_name
 from .operands import broadcast_error, cannot_broadcast, operands, tensor_from_number
-from .tape import fit, rename_node
-from .tensor import Tensor, record
+from .tape import rename_node
+from .tensor import Tensor
 
 
 def clamp(input, min=None, max=None):
@@ -23,17 +21,15 @@ def clamp(input, min=None, max=None):
         if bound is not None:
             input, _ = operands(input, bound)
     array = input._array
-    low = -math.inf if min is None else min
-    high = math.inf if max is None else max
-    limited = array if min is None else np.maximum(array, np.asarray(min).astype(array.dtype))
-    limited = limited if max is None else np.minimum(limited, np.asarray(max).astype(array.dtype))
-    return record(
-        limited,
-        "Clamp.1",
-        (input,),
-        lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)),
-        [input],
-    )
+    low, high = (bound if bound is None else np.asarray(bound).astype(array.dtype) for bound in (min, max))
+    limited = array if low is None else np.maximum(array, low)
+    limited = limited if high is None else np.minimum(limited, high)
+
+    def outside(a):
+        a = getattr(a, "_array", a)
+        return ~((True if low is None else a >= low) & (True if high is None else a <= high))
+
+    return record_formula(Formula("Clamp.1", lambda g, a: masked(g, outside(a))), limited, input)
 
 
 clip = clamp
@@ -47,24 +43,18 @@ def clamp_max(input, max):
     return clamp(input, max=max)
 
 
-def extreme(name, function, first_wins):
-    """Make `maximum` or `minimum`."""
-
-    def operation(input, other):
-        a, b = operands(input, other)
-
-        def rule(g):
-            half = (a == b).to(g.dtype) / 2  # equal numbers share the gradient
-            wins = Tensor(first_wins(a._array, b._array).astype(g._array.dtype))
-            loses = Tensor(first_wins(b._array, a._array).astype(g._array.dtype))
-            return fit(g * (wins + half), a._array.shape), fit(g * (loses + half), b._array.shape)
-
-        return record(compute(function, a, b), name.title(), (a, b), rule, [a, b])
-
-    return set_name(name, operation)
-
-
-maximum, minimum = extreme("maximum", np.maximum, np.greater), extreme("minimum", np.minimum, np.less)
+maximum = binary(  # equal numbers share the gradient
+    "maximum",
+    np.maximum,
+    lambda g, a, b: masked(g / (1 + (a == b)), a < b),
+    lambda g, a, b: masked(g / (1 + (a == b)), a > b),
+)
+minimum = binary(
+    "minimum",
+    np.minimum,
+    lambda g, a, b: masked(g / (1 + (a == b)), a > b),
+    lambda g, a, b: masked(g / (1 + (a == b)), a < b),
+)
 
 
 def comparison(name, function):
@@ -144,13 +134,9 @@ def where(condition, input=None, other=None):
         a, b = (Tensor(np.asarray(number, dtype.np)) for number in (input, other))
     else:
         a, b = operands(input, other)
-    chosen = condition._array.astype(bool, copy=False)
-
-    def rule(g):
-        return fit(masked(g, ~chosen), a._array.shape), fit(masked(g, chosen), b._array.shape)
-
+    condition = condition if condition._array.dtype == bool else condition.to(dtypes.bool_)
     try:
-        return record(np.where(chosen, a._array, b._array), "Where", (a, b), rule, [condition])
+        return record_formula(WHERE, np.where(condition._array, a._array, b._array), a, b, condition)
     except ValueError:
         raise broadcast_error(
             *(
@@ -163,9 +149,8 @@ def where(condition, input=None, other=None):
         ) from None
 
 
-def masked(g, mask):
-    """Return a gradient with zeros where the mask is set, also in place of infinities and NaN."""
-    return record(np.where(mask, g._array.dtype.type(0), g._array), "MaskedFill", (g,), lambda h: masked(h, mask))
+WHERE = Formula("Where", lambda g, c: masked(g, ~c), lambda g, c: masked(g, c))
+MASKED_FILL = Formula("MaskedFill", lambda g, c: masked(g, c), lambda g, c: masked(g, ~c))
 
 
 def masked_fill(input, mask, value):
@@ -173,15 +158,11 @@ def masked_fill(input, mask, value):
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
     value = tensor_from_number(value)
-    shape, mask_array = input._array.shape, mask._array
     try:
-        array = np.where(mask_array, value._array.astype(input._array.dtype), input._array)
+        array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:
         raise broadcast_error(input, mask) from None
-    return record(
-        array, "MaskedFill", (input, value),
-        lambda g: (fit(masked(g, mask_array), shape), fit(masked(g, ~mask_array), value._array.shape)), [mask],
-    )  # fmt: skip
+    return record_formula(MASKED_FILL, array, input, value, mask)
 
 
 def bitwise(function):

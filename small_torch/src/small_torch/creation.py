@@ -7,9 +7,9 @@ import numpy as np
 
 from . import dtypes
 from .arguments import NUMBERS, check_argument, checked, give_to, make_in_order, parse_size
-from .arithmetic import zeros as zero_gradient
-from .comparing import masked
 from .dtypes import cast_array
+from .elementwise import masked
+from .elementwise import zeros as zero_gradient
 from .operands import broadcast_error, tensor_from_number
 from .tape import fit
 from .tensor import Tensor, record

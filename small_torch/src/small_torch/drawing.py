@@ -4,8 +4,8 @@ import numpy as np
 
 from . import dtypes
 from .arguments import check_argument, checked, make_in_order, memory_order, parse_size
-from .arithmetic import zeros as zero_gradient
 from .creation import default_np, empty, empty_like, factory
+from .elementwise import zeros as zero_gradient
 from .operands import refuse_keywords
 from .random import default_generator, not_implemented
 from .tape import no_grad

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .arithmetic import floating
 from .cumulative import cumsum
+from .elementwise import floating
 from .gathering import accept_scalars
 from .operands import refuse_keywords
 from .pointwise import exp, log

@@ -32,7 +32,7 @@ def assign(tensor, new):
         )
     has_graph = recording[0] and (new.requires_grad or tensor.requires_grad)
     tensor._array[...] = new._array
-    tensor._version[0] += 1
+    tensor._changes[0] += 1
     if has_graph:
         tensor._take_graph(new)
     return tensor
@@ -61,11 +61,11 @@ def take_graph(tensor, new):
         node = Node("CopySlices", (base, new), lambda g: (g * outside, replay(g)))
         changed_base._grad_fn, changed_base._requires_grad = node, True
         base._take_graph(changed_base)
-        tensor._seen = tensor._version[0]
+        tensor._seen = tensor._changes[0]
         new = replay(base)
         new._grad_fn.title = "AsStrided"
     tensor._grad_fn, tensor._output, tensor._requires_grad = new._grad_fn, new._output, new._requires_grad
-    tensor._written = tensor._version[0]
+    tensor._written = tensor._changes[0]
 
 
 def setitem(tensor, index, value):
@@ -79,8 +79,8 @@ def setitem(tensor, index, value):
         if not any(isinstance(i, (Tensor, list)) for i in (index if isinstance(index, tuple) else (index,))):
             new._grad_fn.title = "CopySlices"
         tensor._array[...] = new._array
-        tensor._version[0] += 1
+        tensor._changes[0] += 1
         tensor._take_graph(new)
     else:
         put(tensor._array, plain_index(index, tensor._array.shape), value)
-        tensor._version[0] += 1
+        tensor._changes[0] += 1

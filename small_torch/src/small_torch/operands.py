@@ -14,6 +14,13 @@ def refuse_keywords(name, keywords):
         raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
 
 
+def require_tensor(input, name):
+    """Return the input of an operation; raise torch's TypeError if it is not a tensor."""
+    if isinstance(input, Tensor):
+        return input
+    raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+
+
 def operands(first, second):
     """Return two tensors of one type from an operator's operands: tensors or Python numbers."""
     if isinstance(first, Tensor) and isinstance(second, Tensor):

@@ -1,7 +1,7 @@
 """The tensor: a numpy array and the node of the tape that it came from.
 
 Operations are in other files (`arithmetic`, `reductions`, `shapes`, `matrices`, …); `__init__` makes methods and
-operators of them. Views share their numbers, as in numpy. `_version` counts changes in place, for a tensor and all its
+operators of them. Views share their numbers, as in numpy. `_changes` counts changes in place, for a tensor and all its
 views together: so the backward pass notices when numbers that it needs were overwritten.
 """
 
@@ -56,11 +56,13 @@ class Tensor:
         if type(array) is not np.ndarray:
             array = legacy_array(array, sizes)
         self._array = array.astype(np.int64) if array.dtype.char in NARROW else array
-        self._version = [0]
+        self._changes = [0]
 
     __getattr__ = no_method  # Python calls it only for missing attributes
 
     # Type and shape
+
+    _version = property(lambda self: self._changes[0])
 
     @property
     def dtype(self):
@@ -164,8 +166,8 @@ class Tensor:
     @property
     def grad_fn(self):
         base = self._base
-        if base is not None and self._seen != self._version[0] and base.requires_grad and base._written is not None:
-            self._seen = self._version[0]  # the base was changed in place: view the changed base
+        if base is not None and self._seen != self._changes[0] and base.requires_grad and base._written is not None:
+            self._seen = self._changes[0]  # the base was changed in place: view the changed base
             view = self._replay(base)
             self._grad_fn, self._output, self._requires_grad = view._grad_fn, view._output, view._requires_grad
             if view._grad_fn is not None:
@@ -204,7 +206,7 @@ class Tensor:
     def detach(self):
         """Return a tensor of the same numbers without a graph."""
         out = Tensor(self._array)
-        out._version, out.device = self._version, self.device
+        out._changes, out.device = self._changes, self.device
         return out
 
     def to_dense(self):
@@ -342,6 +344,11 @@ class Tensor:
             out.device = target
         return out
 
+    def _cast(self, array_type):
+        """Return a gradient in numpy's type of its input, the real part if that is real."""
+        x = self.real if array_type.kind == "f" else self
+        return x.to(dtypes.BY_NUMPY_TYPE[array_type])
+
     def type(self, dtype=None):
         return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtypes.parse_type(dtype))
 
@@ -363,9 +370,18 @@ def rebuild_tensor(cls, array, requires_grad):
     return out
 
 
+def wrap(array, new=object.__new__):
+    """Return an array as a tensor: a faster `Tensor(array)`."""
+    if array.dtype.char in NARROW:
+        array = array.astype(np.int64)
+    out = new(Tensor)
+    out._array, out._changes = array, [0]
+    return out
+
+
 def record(array, name, inputs, rule, saved=()):
     """Return an operation's result as a tensor, with a node if an input requires a gradient."""
-    out = Tensor(array)
+    out = wrap(array if type(array) is np.ndarray else np.asarray(array))
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:
@@ -395,7 +411,7 @@ def record_view(base, array, name, rule, replay):
     replay: makes the view of its base again, after one of the two was changed in place.
     """
     out = record(array, name, (base,), rule)
-    out._version, out._base, out._replay, out._seen = base._version, base, replay, base._version[0]
+    out._changes, out._base, out._replay, out._seen = base._changes, base, replay, base._changes[0]
     if base.device is not cpu:
         out.device = base.device
     return out

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from .. import dtypes, exponentials, pointwise
+from .. import dtypes, exponentials, matrices, pointwise
 from ..autograd.profiler_legacy import note
 from ..comparing import where
 from ..creation import empty_like
@@ -43,6 +43,8 @@ def linear(input, weight, bias=None):
         raise RuntimeError(
             f"mat1 and mat2 must have the same dtype, but got {input.dtype.title} and {weight.dtype.title}"
         )
+    if bias is not None and input._array.dtype == bias._array.dtype and bias._array.shape == weight._array.shape[:-1]:
+        return matrices.linear(input, weight, bias)
     product = matmul(input, weight.t() if weight.ndim == 2 else weight)
     return product if bias is None else rename_node(product + bias, "Addmm" if input.ndim == 2 else "View")
 
@@ -130,7 +132,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         length = (np.abs(weight._array[rows]) ** norm_type).sum(1) ** (1 / norm_type)
         too_long = length > max_norm
         weight._array[rows[too_long]] *= (max_norm / (length[too_long] + 1e-7))[:, None].astype(weight._array.dtype)
-        weight._version[0] += 1
+        weight._changes[0] += 1
     index, shape = input._array, weight._array.shape
 
     def rule(g):

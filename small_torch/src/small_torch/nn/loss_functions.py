@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..comparing import masked, where
+from ..comparing import where
+from ..elementwise import masked
 from ..exponentials import log_softmax
 from ..gathering import gather
 from ..pointwise import logsigmoid

@@ -15,7 +15,7 @@ class Parameter(Tensor):
         if requires_grad and not (data.is_floating_point() or data.is_complex()):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         super().__init__(data._array)
-        self._version, self.device, self.requires_grad = data._version, data.device, requires_grad
+        self._changes, self.device, self.requires_grad = data._changes, data.device, requires_grad
 
     def __deepcopy__(self, memo):
         memo[id(self)] = copied = Parameter(self.detach().clone(), self.requires_grad)
