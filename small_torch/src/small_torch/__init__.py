@@ -19,6 +19,7 @@ from . import (
     cumulative,
     drawing,
     dtypes,
+    einsum,
     exponentials,
     func,
     gathering,
@@ -104,7 +105,8 @@ _OPERATIONS = {
         scatter_add
     """,
     joining: "cat chunk concat concatenate hstack narrow select split stack unbind vstack",
-    matrices: "addmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace",
+    einsum: "einsum",
+    matrices: "addmm bmm cdist cross dot kron matmul mm mv outer pdist trace",
     linalg: "det inverse matrix_power",
 }
 _METHODS = "contiguous expand expand_as repeat unfold view view_as"
@@ -185,7 +187,7 @@ for _name in _IN_PLACE.split():
 Tensor.where = lambda self, condition, other: comparing.where(condition, self, other)
 Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
 Tensor.mT = property(matrices.transpose_matrices)
-Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
+Tensor.H, Tensor.mH = property(matrices.hermitian), property(matrices.adjoint)
 Tensor.real, Tensor.imag = property(arithmetic.real), property(arithmetic.imag)
 for _name, _dtype in dict(
     bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble

@@ -206,7 +206,7 @@ def fork_rng(devices=(), enabled=True):
 def multiply_add(x, factor, term):
     """Return x · factor + term, rounded once, as fused multiply-add instructions do."""
     if x.dtype != np.float64:
-        return (x.astype(np.float64) * float(factor) + float(term)).astype(x.dtype)
+        return (x.astype(np.float64) * factor + term).astype(x.dtype)
     product = x * factor
     (a, a_rest), (b, b_rest) = halves(x), halves(factor)
     lost = ((a * b - product) + a * b_rest + a_rest * b) + a_rest * b_rest  # rounding error of the product

@@ -5,6 +5,8 @@ operators of them. Views share their numbers, as in numpy. `_changes` counts cha
 views together: so the backward pass notices when numbers that it needs were overwritten.
 """
 
+import weakref
+
 import numpy as np
 
 from . import dtypes
@@ -174,6 +176,7 @@ class Tensor:
                 view._grad_fn.title = "AsStrided"
         return self._grad_fn
 
+    retains_grad = False
     _written = None  # the version after the last change in place that left a node
 
     @property
@@ -184,12 +187,10 @@ class Tensor:
         """Keep the gradient of a tensor that is not a leaf, too."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.grad_fn is not None:
-
-            def keep(gradient):
-                self.grad = gradient if self.grad is None else self.grad + gradient
-
-            self.register_hook(keep)
+        node = self.grad_fn
+        if node is not None:
+            node.retained = {**(node.retained or {}), self._output: weakref.ref(self)}
+            self.retains_grad = True
 
     def register_hook(self, hook):
         """Call the hook with this tensor's gradient; if it returns a gradient, use that instead."""

@@ -68,6 +68,10 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
                     for hook in list(hooks.values()):
                         changed = hook(output_gradients[output])
                         output_gradients[output] = output_gradients[output] if changed is None else changed
+            for output, reference in (node.retained or {}).items():
+                tensor, gradient = reference(), output_gradients[output]
+                if tensor is not None and tensor._grad_fn is node and gradient is not None:
+                    tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
             if targets is not None:
                 for output in range(node.outputs):
                     if (node, output) in target_gradients:
