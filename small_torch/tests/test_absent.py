@@ -1,7 +1,7 @@
 """Names, modules and keywords of torch that small_torch lacks: one sentence says so, in all forms."""
 
 import contextlib
-import importlib
+import importlib.util
 import operator
 import traceback
 
@@ -33,7 +33,7 @@ def test_names_are_torchs_and_are_refused(place):
     for row in (row for row in NAMES if place in row.split(", ")):
         for name in NAMES[row].split():
             if not hasattr(find(torch, place), name):
-                importlib.import_module(f"{place}.{name}")
+                assert importlib.util.find_spec(f"{place}.{name}")
             if not hasattr(find(small_torch, place), name):
                 with pytest.raises(AttributeError, match=rf"{place}.{name} is not in small_torch, ") as raised:
                     getattr(find(small_torch, place), name)
@@ -50,7 +50,7 @@ FORMS = """
     from torch.cuda.amp import GradScaler | from torch.linalg import cholesky | from torch.nn.utils import weight_norm
     torch.ones(2, dtype=torch.bfloat16) | torch.ones(2).to("mps")
     torch.ones(3).diff(prepend=torch.ones(1)) | torch.cov(torch.ones(2, 2), aweights=torch.ones(2))
-    torch.func.vmap(abs, randomness="same") | torch.utils.data.DataLoader([1], persistent_workers=True)
+    torch.utils.data.DataLoader([1], num_workers=2) | torch.autograd.grad(torch.ones(1), [], is_grads_batched=True)
 """
 
 
@@ -77,11 +77,11 @@ def test_names_can_be_asked_for():
     """Check that programs may test what there is."""
     assert not hasattr(small_torch.nn, "Conv2d") and not hasattr(small_torch.ones(1), "untyped_storage")
     with contextlib.suppress(ImportError):
-        from small_torch.distributions import Normal  # noqa: F401
+        exec("from small_torch.distributions import Normal")
     with pytest.raises(ImportError, match="cannot import name 'Linaer' from 'small_torch.nn'"):
-        from small_torch.nn import Linaer  # noqa: F401
+        exec("from small_torch.nn import Linaer")
     with pytest.raises(ModuleNotFoundError, match="No module named 'small_torch.nothing'"):
-        import small_torch.nothing  # noqa: F401
+        exec("import small_torch.nothing")
 
 
 @pytest.mark.parametrize("place", NO_EFFECT, ids=lambda place: place or "torch")

@@ -38,7 +38,13 @@ from . import (
     tape,
     utils,
 )  # fmt: skip
-from .absent import add_modules_without_effect, always, refuse_missing_names
+from .absent import (
+    MISSING_KEYWORDS,
+    add_modules_without_effect,
+    always,
+    refuse_keywords,
+    refuse_missing_names,
+)
 from .arguments import checked, give_to, type_name
 from .dtypes import (  # noqa: F401
     Size,
@@ -51,6 +57,7 @@ from .dtypes import (  # noqa: F401
     float32,
     float64,
     get_default_dtype,
+    iinfo,
     int8,
     int16,
     int32,
@@ -64,7 +71,7 @@ from .operands import result_type  # noqa: F401
 from .printing import set_printoptions  # noqa: F401
 from .random import Generator, default_generator  # noqa: F401
 from .serialization import load, save  # noqa: F401
-from .sparse import sparse_coo_tensor  # noqa: F401
+from .sparse import SparseTensor, sparse_coo_tensor
 from .tape import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
 from .tensor import Tensor  # noqa: F401
 
@@ -73,7 +80,17 @@ bool, half, float, double, short, int, long = dtypes.bool_, float16, float32, fl
 cfloat, cdouble = complex64, complex128
 bfloat16 = dtypes.dtype("bfloat16", "float32", "f", "BFloat16")  # only for comparisons; no tensor has this type
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
-strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous_format", "torch.preserve_format"
+
+
+class _Name(str):
+    """Name of a layout in memory, which prints without quotes."""
+
+    __repr__ = str.__str__
+
+
+strided, sparse_coo = _Name("torch.strided"), _Name("torch.sparse_coo")
+contiguous_format, preserve_format = _Name("torch.contiguous_format"), _Name("torch.preserve_format")
+Tensor.layout, SparseTensor.layout = strided, sparse_coo
 
 # Each operation is a function of torch and a method of tensors.
 _OPERATIONS = {
@@ -106,18 +123,18 @@ _OPERATIONS = {
     """,
     joining: "cat chunk concat concatenate hstack narrow select split stack unbind vstack",
     einsum: "einsum",
-    matrices: "addmm bmm cdist cross dot kron matmul mm mv outer pdist trace",
+    matrices: "addmm baddbmm bmm cdist cross dot kron matmul mm mv outer pdist trace",
     linalg: "det inverse matrix_power",
 }
 _METHODS = "contiguous expand expand_as repeat unfold view view_as"
 _CREATION = {
     creation: """
-        arange as_tensor asarray empty empty_like eye from_numpy full full_like linspace ones ones_like tensor zeros
-        zeros_like
+        arange as_tensor asarray empty empty_like eye from_numpy full full_like linspace logspace ones ones_like tensor
+        tril_indices triu_indices zeros zeros_like
     """,
     drawing: """
-        bernoulli get_rng_state initial_seed manual_seed multinomial normal rand rand_like randint randn randn_like
-        randperm seed set_rng_state
+        bernoulli get_rng_state initial_seed manual_seed multinomial normal rand rand_like randint randint_like randn
+        randn_like randperm seed set_rng_state
     """,
 }
 _NEW = {
@@ -170,6 +187,8 @@ def _in_place(function):
 for _module, _names in _OPERATIONS.items():
     for _name in _names.split():
         _function = getattr(_module, _name)
+        if _name in MISSING_KEYWORDS:
+            _function = refuse_keywords(_function, MISSING_KEYWORDS[_name])
         globals()[_name] = _with_out(_function)
         setattr(Tensor, _name, _function)
 for _name in _METHODS.split():
@@ -251,6 +270,10 @@ FloatTensor, DoubleTensor, HalfTensor, LongTensor, IntTensor, ShortTensor, CharT
 )
 
 
+def typename(obj, /):
+    return obj.type() if isinstance(obj, Tensor) else type_name(obj)
+
+
 def is_tensor(obj):
     return isinstance(obj, Tensor)
 
@@ -268,5 +291,7 @@ def is_complex(input):
 add_modules_without_effect(__name__)
 get_autocast_dtype = always(bfloat16)
 globals().update(_RECURRENT)
+promote_types, tensordot = dtypes.promote, matrices.tensordot
+svd = Tensor.svd = linalg.legacy_svd
 complex = creation.complex_  # noqa: A001
 refuse_missing_names(__name__)

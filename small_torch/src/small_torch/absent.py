@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import nullcontext
+from functools import wraps
 from types import ModuleType, SimpleNamespace
 
 EXPLANATION = (
@@ -73,6 +74,26 @@ def refuse_missing_names(package):
         module.__path__ = getattr(module, "__path__", [])
     sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "package", None) != package]
     sys.meta_path.append(MissingNames(package))
+
+
+# Keyword arguments of torch's functions that those of small_torch lack.
+MISSING_KEYWORDS = {
+    "addmm": "out_dtype", "bmm": "out_dtype", "cdist": "compute_mode", "cov": "fweights aweights",
+    "diff": "prepend append", "gather": "sparse_grad", "quantile": "interpolation", "repeat_interleave": "output_size",
+}  # fmt: skip
+
+
+def refuse_keywords(function, keywords):
+    """Return the function with an error for keyword arguments that torch's has."""
+
+    @wraps(function)
+    def call(*arguments, **options):
+        for keyword in keywords.split():
+            if keyword in options:
+                raise NotImplementedError(f"{function.__name__}(): argument {keyword!r} {EXPLANATION}")
+        return function(*arguments, **options)
+
+    return call
 
 
 def always(value):

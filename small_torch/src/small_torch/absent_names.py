@@ -4,18 +4,18 @@ NAMES = {
     "torch, Tensor": """
         absolute acos_ acosh acosh_ addbmm addcdiv addmv addmv_ addr adjoint arccos arccos_ arccosh arccosh_ arcsin
         arcsin_ arcsinh arcsinh_ arctan arctan2 arctan_ arctanh arctanh_ argwhere as_strided as_strided_
-        as_strided_scatter asin_ asinh asinh_ atan_ atanh_ baddbmm bitwise_and bitwise_left_shift bitwise_not
-        bitwise_or bitwise_right_shift bitwise_xor chalf cholesky cholesky_inverse cholesky_solve conj_physical
-        conj_physical_ copysign cosh_ cummin deg2rad deg2rad_ diagflat diagonal_scatter digamma dist dsplit eig erf_
-        erfc erfc_ erfinv exp2_ fix fix_ fliplr flipud float_power fmax fmin fmod frac frac_ frexp gcd gcd_ ger
-        get_device greater_equal hardshrink heaviside histc histogram hsplit hypot i0 i0_ igamma igammac
-        index_reduce inner is_conj is_inference is_neg is_nonzero is_same_size is_signed isneginf isposinf isreal
-        istft kthvalue lcm lcm_ ldexp ldexp_ less_equal lgamma log10_ log2_ logaddexp logaddexp2 logdet logit logit_
-        lu lu_solve masked_scatter matrix_exp moveaxis msort mvlgamma nan_to_num_ nanmean nanmedian nanquantile
-        negative negative_ nextafter not_equal pinverse polygamma positive prelu put rad2deg rad2deg_ renorm
-        resize_as_ resolve_conj resolve_neg rot90 scatter_reduce select_scatter signbit sinc sinc_ sinh_
-        slice_scatter slogdet solve split_with_sizes stft storage svd swapdims take take_along_dim tan_ tensor_split
-        unique_consecutive vdot vsplit xlogy xlogy_
+        as_strided_scatter asin_ asinh asinh_ atan_ atanh_ bitwise_and bitwise_left_shift bitwise_not bitwise_or
+        bitwise_right_shift bitwise_xor chalf cholesky cholesky_inverse cholesky_solve conj_physical conj_physical_
+        copysign cosh_ cummin deg2rad deg2rad_ diagflat diagonal_scatter digamma dist dsplit eig erf_ erfc erfc_
+        erfinv exp2_ fix fix_ fliplr flipud float_power fmax fmin fmod frac frac_ frexp gcd gcd_ ger get_device
+        greater_equal hardshrink heaviside histc histogram hsplit hypot i0 i0_ igamma igammac index_reduce inner
+        is_conj is_inference is_neg is_nonzero is_same_size is_signed isneginf isposinf isreal istft kthvalue lcm
+        lcm_ ldexp ldexp_ less_equal lgamma log10_ log2_ logaddexp logaddexp2 logdet logit logit_ lu lu_solve
+        masked_scatter matrix_exp moveaxis msort mvlgamma nan_to_num_ nanmean nanmedian nanquantile negative
+        negative_ nextafter not_equal pinverse polygamma positive prelu put rad2deg rad2deg_ renorm resize_as_
+        resolve_conj resolve_neg rot90 scatter_reduce select_scatter signbit sinc sinc_ sinh_ slice_scatter slogdet
+        solve split_with_sizes stft storage swapdims take take_along_dim tan_ tensor_split unique_consecutive vdot
+        vsplit xlogy xlogy_
     """,
     "torch": """
         AcceleratorError BFloat16Tensor DoubleStorage Event FloatStorage GradScaler LongStorage ModuleDict
@@ -31,18 +31,18 @@ NAMES = {
         feature_alpha_dropout_ feature_dropout feature_dropout_ fft fill fill_ floor_ fork frobenius_norm
         from_dlpack from_file frombuffer functional futures fx get_default_device get_deterministic_debug_mode
         get_device_module get_float32_matmul_precision get_num_interop_threads gradient grid_sampler grid_sampler_2d
-        grid_sampler_3d group_norm hamming_window hann_window hinge_embedding_loss histogramdd hub iinfo index_put_
+        grid_sampler_3d group_norm hamming_window hann_window hinge_embedding_loss histogramdd hub index_put_
         instance_norm is_anomaly_check_nan_enabled is_anomaly_enabled is_deterministic_algorithms_warn_only_enabled
         is_inference_mode_enabled is_storage is_warn_always_enabled isin jagged kaiser_window kl_div layer_norm
-        layout library log1p_ log_ logspace lu_unpack margin_ranking_loss masked matrix_rank max_pool1d
+        layout library log1p_ log_ lu_unpack margin_ranking_loss masked matrix_rank max_pool1d
         max_pool1d_with_indices max_pool2d max_pool3d memory_format meshgrid monitor mps multiprocessing neg_ nested
         newaxis nuclear_norm numa onnx ops overrides package pairwise_distance pca_lowrank pixel_shuffle
-        pixel_unshuffle poisson poisson_nll_loss polar profiler promote_types randint_like range reciprocal_ relu_
-        return_types rms_norm round_ row_stack rrelu rrelu_ rsqrt_ scalar_tensor searchsorted segment_reduce selu
-        selu_ set_anomaly_enabled set_default_device set_float32_matmul_precision set_flush_denormal set_warn_always
-        sigmoid_ signal sin_ special sqrt_ square_ std_mean svd_lowrank tanh_ tensordot testing threshold threshold_
-        to_dlpack torch_version trapezoid trapz tril_indices triplet_margin_loss triu_indices trunc_ typename types
-        unravel_index vander var_mean view_as_complex view_as_real wait while_loop windows zero_
+        pixel_unshuffle poisson poisson_nll_loss polar profiler range reciprocal_ relu_ return_types rms_norm round_
+        row_stack rrelu rrelu_ rsqrt_ scalar_tensor searchsorted segment_reduce selu selu_ set_anomaly_enabled
+        set_default_device set_float32_matmul_precision set_flush_denormal set_warn_always sigmoid_ signal sin_
+        special sqrt_ square_ std_mean svd_lowrank tanh_ testing threshold threshold_ to_dlpack torch_version
+        trapezoid trapz triplet_margin_loss trunc_ types unravel_index vander var_mean view_as_complex view_as_real
+        wait while_loop windows zero_
     """,
     "Tensor": """
         absolute_ addbmm_ addcdiv_ addr_ apply_ arctan2_ as_subclass atan2_ baddbmm_ bfloat16 bitwise_and_
@@ -53,10 +53,9 @@ NAMES = {
         itemsize le_ less less_ less_equal_ lgamma_ log_normal_ lt_ map2_ map_ masked_scatter_ module_load multiply
         multiply_ mvlgamma_ name nbytes ndimension ne_ new new_empty_strided nextafter_ not_equal_ output_nr
         pin_memory polygamma_ put_ register_post_accumulate_grad_hook renorm_ reshape_as resize resize_ resize_as
-        retains_grad row_indices scatter_reduce_ set_ sgn_ share_memory_ sparse_dim sparse_mask squeeze_
-        storage_offset subtract subtract_ sum_to_size swapaxes_ swapdims_ t_ to_sparse to_sparse_bsc to_sparse_bsr
-        to_sparse_coo to_sparse_csc to_sparse_csr transpose_ true_divide true_divide_ type_as unsqueeze_
-        untyped_storage values
+        row_indices scatter_reduce_ set_ sgn_ share_memory_ sparse_dim sparse_mask squeeze_ storage_offset subtract
+        subtract_ sum_to_size swapaxes_ swapdims_ t_ to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo
+        to_sparse_csc to_sparse_csr transpose_ true_divide true_divide_ type_as unsqueeze_ untyped_storage values
     """,
     "Sequential": """
         insert pop
@@ -120,24 +119,23 @@ NAMES = {
         asgd lbfgs nadam optimizer radam rmsprop rprop sgd sparse_adam swa_utils
     """,
     "torch.optim.lr_scheduler": """
-        ChainedScheduler ConstantLR CosineAnnealingWarmRestarts CyclicLR ExponentialLR LinearLR MultiStepLR
-        MultiplicativeLR Optimizer PolynomialLR SequentialLR bisect_right inf ref
+        ChainedScheduler ConstantLR CyclicLR MultiplicativeLR Optimizer PolynomialLR SequentialLR bisect_right inf
+        ref
     """,
     "torch.autograd": """
         SavedTensor Variable anomaly_mode forward_ad grad_mode gradgradcheck graph is_multithreading_enabled
         is_view_replay_enabled profiler set_multithreading_enabled variable
     """,
     "torch.autograd.functional": """
-        fwAD hvp jvp vhp vjp
+        fwAD
     """,
     "torch.func": """
-        debug_unwrap functionalize grad_and_value hessian jacfwd jvp linearize rearrange
-        replace_all_batch_norm_modules_ stack_module_state vjp
+        debug_unwrap functionalize linearize rearrange replace_all_batch_norm_modules_ stack_module_state
     """,
     "torch.linalg": """
-        cholesky cholesky_ex cond cross diagonal eig eigh eigvalsh householder_product inv_ex ldl_factor
-        ldl_factor_ex ldl_solve lu lu_factor lu_factor_ex lu_solve matmul matrix_exp multi_dot pinv slogdet solve_ex
-        tensorinv tensorsolve vander vecdot
+        cholesky cholesky_ex cond diagonal eig eigh eigvalsh householder_product inv_ex ldl_factor ldl_factor_ex
+        ldl_solve lu lu_factor lu_factor_ex lu_solve matmul matrix_exp multi_dot pinv slogdet solve_ex tensorinv
+        tensorsolve vander vecdot
     """,
     "torch.utils": """
         backcompat benchmark bundled_inputs checkpoint cpp_extension debug_log deterministic dlpack file_baton
@@ -145,9 +143,8 @@ NAMES = {
         swap_tensors tensorboard viz weak
     """,
     "torch.utils.data": """
-        ChainDataset ConcatDataset DistributedSampler IterDataPipe IterableDataset MapDataPipe StackDataset
-        SubsetRandomSampler WeightedRandomSampler backward_compatibility dataloader datapipes dataset
-        default_convert distributed get_worker_info graph sampler
+        ChainDataset DistributedSampler IterDataPipe MapDataPipe StackDataset WeightedRandomSampler
+        backward_compatibility dataloader datapipes dataset distributed get_worker_info graph sampler
     """,
     "torch.random": """
 

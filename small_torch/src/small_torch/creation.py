@@ -310,6 +310,14 @@ def linspace(start, end, steps, *, dtype):
     return array.astype(kind)
 
 
+@factory
+@checked(start="Number", end="Number", steps="int", base="Number")
+def logspace(start, end, steps, base=10.0, *, dtype):
+    """Return powers of the base, with equally spaced exponents from start to end."""
+    exponents = linspace(start, end, steps, dtype=dtypes.float64)._array
+    return np.power(float(base), exponents).astype(default_np(dtype))
+
+
 def multiply_add(start, step, i):
     """Return start + step · i, for integers i, rounded once, as fused multiply-add instructions do.
 
@@ -334,6 +342,20 @@ def eye(n, m=None, *, dtype):
         if size is not None and size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     return np.eye(n, m, dtype=default_np(dtype))
+
+
+def triangle_indices(name, indices):
+    """Make `tril_indices` and `triu_indices`. indices: numpy's function."""
+
+    def make(row, col, offset=0, *, dtype):
+        return np.stack(indices(row, offset, col)).astype((dtype or dtypes.int64).np)
+
+    make.__name__ = make.__qualname__ = name
+    return factory(make)
+
+
+tril_indices = triangle_indices("tril_indices", np.tril_indices)
+triu_indices = triangle_indices("triu_indices", np.triu_indices)
 
 
 def complex_(real, imag):

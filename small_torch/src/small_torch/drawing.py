@@ -84,6 +84,15 @@ def randn_like(input, *, generator=None, memory_format=None, **options):
     return normal_(empty_like(input.detach(), memory_format=memory_format, **options), generator=generator)
 
 
+@checked(input="Tensor")
+def randint_like(input, low, high=None, *, generator=None, memory_format=None, **options):
+    return random_(
+        empty_like(input.detach(), memory_format=memory_format, **options),
+        *((0, low) if high is None else (low, high)),
+        generator=generator,
+    )
+
+
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
     """Draw normal numbers. mean, std: numbers, or tensors with one for each."""
     if size is not None:

@@ -173,6 +173,19 @@ class finfo:
         return f"finfo({', '.join(f'{name}={getattr(self, name):g}' for name in names)}, dtype={self.dtype})"
 
 
+class iinfo:
+    """The limits of an integer type."""
+
+    def __init__(self, type):
+        if type.kind > 1:
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type.name}'")
+        limits = np.iinfo(type.np if type.kind else np.uint8)
+        self.dtype, self.bits, self.min, self.max = type.name, limits.bits, int(limits.min), int(limits.max)
+
+    def __repr__(self):
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
 class Size(tuple):
     """A shape: a tuple of integers that prints as torch.Size."""
 

@@ -15,6 +15,7 @@ from .tape import fit, recording
 from .tensor import Tensor, record
 
 SVD = return_type("linalg_svd", ("U", "S", "Vh"))
+LEGACY_SVD = return_type("svd", ("U", "S", "V"))
 QR = return_type("linalg_qr", ("Q", "R"))
 LSTSQ = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
@@ -128,6 +129,12 @@ def svdvals(A):
         return (U * unsqueeze(g, -2)) @ Vh
 
     return record(S, "LinalgSvd", (A,), rule)
+
+
+def legacy_svd(input, some=True, compute_uv=True):
+    """Return U, S and V with A = U S Vᴴ: `torch.svd`."""
+    U, S, Vh = svd(input, not some)
+    return LEGACY_SVD(U, S, adjoint(Vh))
 
 
 def eigvals(A):

@@ -9,7 +9,7 @@ from .elementwise import Formula, quiet, record_formula
 from .joining import stack
 from .products import product
 from .random import not_implemented
-from .shapes import movedim, reshape, transpose, unsqueeze
+from .shapes import movedim, permute, reshape, transpose, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis
 
@@ -212,6 +212,33 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
         alpha, beta = int(alpha), int(beta)
     out = out if alpha == 1 else out * alpha
     return rename_node(out + (input if beta == 1 else input * beta) if beta else out, "Addmm")
+
+
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """Return beta · input + alpha · batch1 @ batch2, for batches of matrices."""
+    out = bmm(batch1, batch2)
+    out = out if alpha == 1 else out * alpha
+    return rename_node(out + (input if beta == 1 else input * beta) if beta else out, "Baddbmm")
+
+
+def tensordot(a, b, dims=2):
+    """Return the sums of products over axes of two tensors: the last of a and the first of b, or two lists."""
+    if isinstance(dims, int):
+        dims = range(a.ndim - dims, a.ndim), range(dims)
+    first, second = ([axis(dim, x.ndim) for dim in axes] for axes, x in zip(dims, (a, b)))
+    for i, j in zip(first, second):
+        m, n = a._array.shape[i], b._array.shape[j]
+        if m != n:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim"
+                f" {j}"
+            )
+    rows, columns = ([dim for dim in range(x.ndim) if dim not in axes] for axes, x in ((first, a), (second, b)))
+    shape = [a._array.shape[dim] for dim in rows] + [b._array.shape[dim] for dim in columns]
+    count = math.prod(a._array.shape[dim] for dim in first)
+    left = reshape(permute(a, *rows, *first), math.prod(shape[: len(rows)]), count)
+    right = reshape(permute(b, *second, *columns), count, math.prod(shape[len(rows) :]))
+    return reshape(mm(left, right), *shape)
 
 
 def cross(input, other, dim=None):

@@ -19,7 +19,7 @@ PROFILES = {
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
     """Set digits, the size above which tensors are shortened, numbers at each end, line width and notation."""
     if profile is not None:
-        OPTIONS.update(PROFILES[profile])
+        OPTIONS.update(PROFILES.get(profile, {}))
     options = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     OPTIONS.update({name: value for name, value in options.items() if value is not None})
     OPTIONS["sci_mode"] = sci_mode

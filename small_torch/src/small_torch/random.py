@@ -50,6 +50,11 @@ class Generator:
 
     def words(self, count):
         """Draw unsigned 32-bit integers."""
+        if forbidden[0]:
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' or"
+                " 'different' randomness flags on vmap or perform the randomness operation out of vmap"
+            )
         return self.bits.randint(0, 2**32, count, dtype=np.uint64)
 
     def double_words(self, count):
@@ -190,6 +195,17 @@ def as_complex(pairs):
 
 
 default_generator = Generator()
+forbidden = [False]  # whether drawing is an error
+
+
+@contextlib.contextmanager
+def drawing_in_rows(randomness):
+    """Allow random numbers within `vmap`, or not. Yields a function to be called at the begin of each row."""
+    before, forbidden[0], state = forbidden[0], randomness == "error", default_generator.get_state()
+    try:
+        yield lambda: default_generator.set_state(state) if randomness == "same" else None
+    finally:
+        forbidden[0] = before
 
 
 @contextlib.contextmanager

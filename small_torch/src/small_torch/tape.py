@@ -280,3 +280,6 @@ class Handle:
 
     def remove(self):
         self.hooks.pop(self.number, None)
+
+
+Handle.__name__, Handle.__module__, Accumulate.__name__ = "RemovableHandle", "torch.utils.hooks", "AccumulateGrad"
