@@ -11,6 +11,7 @@ from .dtypes import cast_array
 from .elementwise import masked
 from .elementwise import zeros as zero_gradient
 from .operands import broadcast_error, tensor_from_number
+from .random import multiply_add
 from .tape import fit
 from .tensor import Tensor, record
 
@@ -291,7 +292,7 @@ def arange(*arguments, dtype, start=0, end=None, step=1):
     if dtype.kind < 2:
         kind = dtype.np.type
         return np.arange(count, dtype=np.int64).astype(dtype.np) * kind(step) + kind(start)
-    return multiply_add(np.float64(start), np.float64(step), np.arange(count)).astype(dtype.np)
+    return multiply_add(np.arange(count), np.float64(step), np.float64(start)).astype(dtype.np)
 
 
 @factory
@@ -306,7 +307,7 @@ def linspace(start, end, steps, *, dtype):
         return np.asarray([start], kind)
     start, end = kind(start), kind(end)
     step, i = (end - start) / kind(steps - 1) if steps > 1 else kind(0), np.arange(steps)
-    array = np.where(i < steps // 2, multiply_add(start, step, i), multiply_add(end, -step, steps - 1 - i))
+    array = np.where(i < steps // 2, multiply_add(i, step, start), multiply_add(steps - 1 - i, -step, end))
     return array.astype(kind)
 
 
@@ -316,23 +317,6 @@ def logspace(start, end, steps, base=10.0, *, dtype):
     """Return powers of the base, with equally spaced exponents from start to end."""
     exponents = linspace(start, end, steps, dtype=dtypes.float64)._array
     return np.power(float(base), exponents).astype(default_np(dtype))
-
-
-def multiply_add(start, step, i):
-    """Return start + step · i, for integers i, rounded once, as fused multiply-add instructions do.
-
-    So the middle of −1 … 1 is not always 0.
-    """
-    if not isinstance(step, np.float64):
-        return np.float64(start) + np.float64(step) * i
-    # split step into two numbers with half the digits each, whose products with integers are exact
-    large = step * 134217729.0
-    high = large - (large - step)
-    product = step * i
-    lost = (high * i - product) + (step - high) * i
-    total = start + product
-    part = total - start
-    return total + ((start - (total - part)) + (product - part) + lost)
 
 
 @factory
@@ -405,7 +389,7 @@ def copy_(tensor, other, non_blocking=False):
         raise broadcast_error(tensor, source) from None
     array = np.broadcast_to(source._array, shape)
     # a separate node, since the source may be a leaf; the tensor's own gradient is zero
-    rule = lambda g: (fit(g, source._array.shape), None)  # noqa: E731
+    rule = lambda g: (fit(g, source._array.shape), zero_gradient(g))  # noqa: E731
     return tensor._assign(record(array, "Copy", (source, tensor), rule))
 
 

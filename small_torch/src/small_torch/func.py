@@ -215,21 +215,3 @@ jacfwd = jacrev  # the same numbers, in another order of computation
 def hessian(func, argnums=0):
     """Return a function that computes the second derivatives of `func`."""
     return jacrev(jacrev(func, argnums), argnums)
-
-
-def vjp(func, *primals):
-    """Return func(*primals), and a function that computes the product of a vector and the derivatives."""
-    with enable_grad():
-        xs = tuple(x if x.requires_grad else x.detach().requires_grad_() for x in primals)
-        value = func(*xs)
-
-    def product(vector):
-        return engine.grad(value, xs, vector, retain_graph=True, materialize_grads=True)
-
-    return value.detach(), product
-
-
-def jvp(func, primals, tangents):
-    """Return func(*primals), and the product of the derivatives and `tangents`."""
-    value, product = functional.jvp(func, tuple(primals), tuple(tangents))
-    return value, product

@@ -223,16 +223,15 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
 
 def tensordot(a, b, dims=2):
     """Return the sums of products over axes of two tensors: the last of a and the first of b, or two lists."""
-    if isinstance(dims, int):
-        dims = range(a.ndim - dims, a.ndim), range(dims)
-    first, second = ([axis(dim, x.ndim) for dim in axes] for axes, x in zip(dims, (a, b)))
-    for i, j in zip(first, second):
-        m, n = a._array.shape[i], b._array.shape[j]
+    dims = (range(-dims, 0), range(dims)) if isinstance(dims, int) else dims
+    for i, j in zip(*dims):
+        m, n = a._array.shape[axis(i, a.ndim)], b._array.shape[axis(j, b.ndim)]
         if m != n:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim"
                 f" {j}"
             )
+    first, second = ([axis(dim, x.ndim) for dim in axes] for axes, x in zip(dims, (a, b)))
     rows, columns = ([dim for dim in range(x.ndim) if dim not in axes] for axes, x in ((first, a), (second, b)))
     shape = [a._array.shape[dim] for dim in rows] + [b._array.shape[dim] for dim in columns]
     count = math.prod(a._array.shape[dim] for dim in first)

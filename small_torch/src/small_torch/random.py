@@ -220,10 +220,11 @@ def fork_rng(devices=(), enabled=True):
 
 
 def multiply_add(x, factor, term):
-    """Return x · factor + term, rounded once, as fused multiply-add instructions do."""
-    if x.dtype != np.float64:
-        return (x.astype(np.float64) * factor + term).astype(x.dtype)
-    product = x * factor
+    """Return x · factor + term, rounded once, as fused multiply-add instructions do. x: floats, or integers."""
+    kind = np.result_type(x, factor) if x.dtype.kind == "f" else factor.dtype
+    if kind != np.float64:
+        return (x.astype(np.float64) * factor + term).astype(kind)
+    x, product = x.astype(kind, copy=False), x * factor
     (a, a_rest), (b, b_rest) = halves(x), halves(factor)
     lost = ((a * b - product) + a * b_rest + a_rest * b) + a_rest * b_rest  # rounding error of the product
     total = product + term

@@ -1,6 +1,6 @@
-"""Jacobian and Hessian matrices, computed row by row, and their products with vectors."""
+"""Jacobian and Hessian matrices, computed row by row."""
 
-from ..creation import ones_like, zeros_like
+from ..creation import zeros_like
 from ..joining import stack
 from ..tape import enable_grad
 from ..tensor import Tensor
@@ -84,43 +84,3 @@ def hessian(
         return jacobian(value, xs if isinstance(inputs, tuple) else xs[0], create_graph=True)
 
     return jacobian(first_derivatives, inputs, create_graph=create_graph)
-
-
-def vjp(func, inputs, v=None, create_graph=False, strict=False):
-    """Return the function's value, and the product of the vector v and the Jacobian."""
-    with enable_grad():
-        xs, returned = run(func, inputs, create_graph, "vjp")
-        outputs = check_tensors(returned, "outputs", "vjp")
-        if v is None and (len(outputs) > 1 or outputs[0].numel() != 1):
-            raise RuntimeError(
-                "The vector v can only be None if the user-provided function returns a single Tensor with a single"
-                " element."
-            )
-        vectors = (ones_like(outputs[0]),) if v is None else check_tensors(v, "inputs", "vjp")
-        products = gradients(outputs, xs, vectors, create_graph)
-    return detached(outputs, create_graph, returned), detached(products, create_graph, inputs)
-
-
-def jvp(func, inputs, v=None, create_graph=False, strict=False):
-    """Return the function's value, and the product of the Jacobian and the vector v."""
-    with enable_grad():
-        xs, returned = run(func, inputs, create_graph, "jvp")
-        outputs = check_tensors(returned, "outputs", "jvp")
-        vectors = (ones_like(xs[0]),) if v is None else check_tensors(v, "inputs", "jvp")
-        # the gradient is linear in u: its derivative for u, times v, is the Jacobian times v
-        us = tuple(zeros_like(y).requires_grad_() for y in outputs)
-        products = gradients(gradients(outputs, xs, us, True), us, vectors, create_graph)
-    return detached(outputs, create_graph, returned), detached(products, create_graph, returned)
-
-
-def vhp(func, inputs, v=None, create_graph=False, strict=False):
-    """Return the value of a function, a single number, and the product of the vector v and the Hessian."""
-    with enable_grad():
-        xs, value = run(func, inputs, create_graph, "vhp")
-        check_single(value, "vhp")
-        vectors = (ones_like(xs[0]),) if v is None else check_tensors(v, "inputs", "vhp")
-        products = gradients(gradients((value,), xs, None, True), xs, vectors, create_graph)
-    return detached((value,), create_graph, value), detached(products, create_graph, inputs)
-
-
-hvp = vhp  # the Hessian is symmetric
