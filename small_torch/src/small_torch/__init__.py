@@ -82,14 +82,20 @@ bfloat16 = dtypes.dtype("bfloat16", "float32", "f", "BFloat16")  # only for comp
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 
 
-class _Name(str):
-    """Name of a layout in memory, which prints without quotes."""
+class layout(str):
+    """The kind of a tensor's memory."""
 
     __repr__ = str.__str__
 
 
-strided, sparse_coo = _Name("torch.strided"), _Name("torch.sparse_coo")
-contiguous_format, preserve_format = _Name("torch.contiguous_format"), _Name("torch.preserve_format")
+class memory_format(str):
+    """The order of numbers in memory."""
+
+    __repr__ = str.__str__
+
+
+strided, sparse_coo = layout("torch.strided"), layout("torch.sparse_coo")
+contiguous_format, preserve_format = memory_format("torch.contiguous_format"), memory_format("torch.preserve_format")
 Tensor.layout, SparseTensor.layout = strided, sparse_coo
 
 # Each operation is a function of torch and a method of tensors.
@@ -161,7 +167,7 @@ def _with_out(function):
                     raise TypeError(
                         f"{function.__name__}(): argument {name!r} (position {position}) must be Tensor, not"
                         f" {type_name(argument)}"
-                    ) from error
+                    ) from None
             raise
         return result if out is None else give_to(out, result, function.__name__)
 

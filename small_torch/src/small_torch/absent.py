@@ -155,12 +155,14 @@ def always(value):
     return lambda *unused, **options: value
 
 
+deterministic = [False]
 NO_BACKEND = SimpleNamespace(enabled=False, is_available=always(False), flags=always(nullcontext()))
 # small_torch has one thread and no graphics card; it compiles and transforms nothing.
 NO_EFFECT = {
     "": {
         "get_num_threads": always(1), "set_num_threads": always(None), "set_num_interop_threads": always(None),
-        "use_deterministic_algorithms": always(None), "are_deterministic_algorithms_enabled": always(True),
+        "use_deterministic_algorithms": lambda mode, **options: deterministic.__setitem__(0, mode),
+        "are_deterministic_algorithms_enabled": lambda: deterministic[0],
         "is_autocast_enabled": always(False),
     },
     "backends": dict.fromkeys(("cudnn", "mkldnn", "mps", "mkl", "cuda"), NO_BACKEND),

@@ -127,5 +127,9 @@ def give_to(out, result, name):
             f"result type {result.dtype.title} can't be cast to the desired output type {out.dtype.title}"
         )
     if out.shape != result.shape:
-        out._array = np.empty(result.shape, out._array.dtype)
+        memory = out._array.reshape(-1)
+        large = out._array.flags.c_contiguous and memory.size >= result.numel()
+        out._array = (memory[: result.numel()] if large else np.empty(result.numel(), memory.dtype)).reshape(
+            result.shape
+        )
     return out._assign(result)

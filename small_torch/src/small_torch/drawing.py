@@ -4,7 +4,7 @@ import numpy as np
 
 from . import dtypes
 from .arguments import check_argument, checked, make_in_order, memory_order, parse_size
-from .creation import default_np, empty, empty_like, factory
+from .creation import default_np, empty, empty_like, factory, zeros_like
 from .elementwise import zeros as zero_gradient
 from .operands import refuse_keywords
 from .random import default_generator, not_implemented
@@ -107,7 +107,9 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
     shape = np.broadcast_shapes(*(x._array.shape for x in (mean, std) if isinstance(x, Tensor)))
     drawn = empty(shape, dtype=(mean if isinstance(mean, Tensor) else std).dtype)
     with no_grad():
-        return normal_(drawn, generator=generator).mul_(std).add_(mean)
+        normal_(drawn, generator=generator).mul_(std).add_(mean)
+    inputs = [x for x in (mean, std) if isinstance(x, Tensor)]
+    return record(drawn._array, "Normal", inputs, lambda g: [zeros_like(x) for x in inputs])
 
 
 @checked(input="Tensor")
@@ -150,6 +152,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
 
 def write(tensor, node, draw):
     """Write random numbers into a tensor, in the order of its memory. draw: returns an array of a shape."""
+    tensor._check_may_change()  # before numbers are drawn
     array = make_in_order(tensor._array, draw).astype(tensor._array.dtype, copy=False)
     return tensor._assign(record(array, node, (tensor,), zero_gradient))
 

@@ -263,8 +263,9 @@ def lstsq(A, B, rcond=None):
     check_matrices(A, "lstsq")
     solution, _, rank, _ = np.linalg.lstsq(A._array, B._array, rcond=rcond)
     solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
-    empty = [Tensor(np.zeros(0, A._array.dtype)) for _ in range(2)]  # torch's default method computes no others
-    return LSTSQ(solution, empty[0], Tensor(np.asarray(rank, np.int64)), empty[1])
+    empty = np.zeros(0, A._array.dtype)  # torch's default method computes no residuals, and no singular values
+    residuals = record(empty, "LinalgLstsq", (A, B), without_gradient("lstsq"))
+    return LSTSQ(solution, residuals, Tensor(np.asarray(rank, np.int64)), Tensor(empty.copy()))
 
 
 def matrix_power(A, n):

@@ -136,3 +136,8 @@ def tensor_text(array, dtype, default_dtype, requires_grad=False, grad_fn=None, 
         else:
             out, length = f"{out}, {suffix}", length + len(suffix) + 2
     return out + ")"
+
+
+def meta_text(shape, dtype, default_dtype):
+    """Return the `repr` of a tensor without numbers."""
+    return f"tensor(..., device='meta', size={shape}" + (")" if dtype is default_dtype else f", dtype={dtype})")

@@ -1,5 +1,6 @@
 """Save tensors in files and load them. Only small_torch reads these files."""
 
+import os
 import pickle
 from collections import Counter, OrderedDict
 
@@ -78,6 +79,9 @@ def save(obj, f):
     if hasattr(f, "write"):
         Writer(f).dump(obj)
         return
+    folder = os.path.dirname(os.path.abspath(f))
+    if not os.path.isdir(folder):
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
     with open(f, "wb") as file:
         Writer(file).dump(obj)
 

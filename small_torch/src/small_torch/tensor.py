@@ -12,26 +12,12 @@ import numpy as np
 from . import dtypes
 from .absent import no_method
 from .dtypes import Size, cast_array, cpu
-from .printing import tensor_text
+from .nested import legacy_array
+from .printing import meta_text, tensor_text
 from .tape import Handle, Node, recording
 
 # numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
-
-
-def legacy_array(data, sizes):
-    """Return the array of `torch.Tensor(data, *sizes)`: zeros of these sizes, or a list's numbers as floats."""
-    from .creation import nested_array
-
-    if isinstance(data, np.generic):
-        return np.asarray(data)
-    if sizes or type(data) in (int, Size):
-        return np.zeros((data, *sizes) if type(data) is int else data, dtypes.default[0].np)
-    if isinstance(data, Tensor):
-        return data._array
-    if isinstance(data, (float, complex, bool)):
-        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-    return nested_array(data, dtypes.default[0])
 
 
 def axis(dim, ndim):
@@ -105,10 +91,10 @@ class Tensor:
         return self._array.flags.c_contiguous
 
     def is_floating_point(self):
-        return self.dtype.is_floating_point
+        return self.dtype.kind == 2
 
     def is_complex(self):
-        return self.dtype.is_complex
+        return self.dtype.kind == 3
 
     @property
     def is_meta(self):
@@ -289,9 +275,7 @@ class Tensor:
     def __repr__(self, *, tensor_contents=None):
         grad_fn = self.grad_fn
         if self.is_meta:
-            return f"tensor(..., device='meta', size={tuple(self.shape)}" + (
-                ")" if self.dtype is dtypes.default[0] else f", dtype={self.dtype})"
-            )
+            return meta_text(tuple(self.shape), self.dtype, dtypes.default[0])
         return tensor_text(
             self._array, self.dtype.name, dtypes.default[0].name, self._requires_grad and grad_fn is None,
             grad_fn and grad_fn.name_of(self._output),
