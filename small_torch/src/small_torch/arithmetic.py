@@ -7,23 +7,33 @@ import numpy as np
 
 from . import dtypes
 from .elementwise import Formula, apply, binary, compute, floating, masked, quiet, record_formula, unary, zeros
-from .operands import broadcast_error, cannot_broadcast, operands
+from .operands import (
+    NO_BOOL,
+    broadcast_error,
+    cannot_broadcast,
+    check_number,
+    number_tensor,
+    operands,
+    refuse,
+    require_tensor,
+)
 from .tape import rename_node
 from .tensor import Tensor, record
 
 _add = binary("add", np.add, lambda g: g, lambda g: g)
 _sub = binary("sub", np.subtract, lambda g: g, lambda g: -g)
 mul = binary("mul", np.multiply, lambda g, b: g * b, lambda g, a: g * a)
-_div = binary("div", np.true_divide, lambda g, b: g / b, lambda g, a, b: -g * (a / b / b), convert=True)
 
 
 def add(input, other, *, alpha=1):
     """Return input + alpha · other."""
-    return _add(*(input, other) if alpha == 1 else scale(input, other, alpha))
+    return _add(*scale(input, other, alpha))
 
 
 def scale(input, other, alpha):
     """Return the operands of a sum, the second one times alpha."""
+    if alpha == 1 and alpha is not True:
+        return input, other
     a, b = operands(input, other)
     if isinstance(alpha, bool) and a._array.dtype != bool:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
@@ -32,23 +42,16 @@ def scale(input, other, alpha):
     return a, mul(b, bool(alpha) if a._array.dtype == bool else alpha)
 
 
-NO_BOOL = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the"
-    " `~` or `logical_not()` operator instead."
-)
-
-
 def sub(input, other, *, alpha=1):
     """Return input − alpha · other."""
-    bool_count = is_bool(input) + is_bool(other)
-    if bool_count:
+    if is_bool(input) and is_bool(other):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"
             " operator instead."
-            if bool_count == 2
-            else NO_BOOL
         )
-    return _sub(*(input, other) if alpha == 1 else scale(input, other, alpha))
+    if is_bool(input) or is_bool(other):
+        raise RuntimeError(NO_BOOL.format("Subtraction", "with a", ""))
+    return _sub(*scale(input, other, alpha))
 
 
 def is_bool(operand):
@@ -57,8 +60,6 @@ def is_bool(operand):
 
 
 def rsub(input, other, *, alpha=1):
-    if is_bool(input) or is_bool(other):
-        raise RuntimeError(NO_BOOL)
     return rename_node(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
@@ -67,45 +68,55 @@ def divide_to_zero(x, y):
     return np.trunc(np.true_divide(x, y)).astype(x.dtype)
 
 
+def whole(function):
+    """Return numpy's division of whole numbers, with torch's error for zero divisors."""
+
+    def divide(x, y):
+        if x.dtype.kind in "iu" and x.size and not np.all(y):
+            raise RuntimeError("ZeroDivisionError")
+        return function(x, y)
+
+    return divide
+
+
+def refuse_gradient(name):
+    def way(g):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return way
+
+
 DIVISIONS = {
-    "floor": binary("div", np.floor_divide, zeros, zeros),
-    "trunc": binary("div", divide_to_zero, zeros, zeros),
+    None: binary("div", np.true_divide, lambda g, b: g / b, lambda g, a, b: -g * (a / b / b), convert=True)
+} | {
+    mode: binary(f"div_{mode}", whole(function), lambda g, b: zeros(g), lambda g, a, b: zeros(g), title="Div")
+    for mode, function in (("floor", np.floor_divide), ("trunc", divide_to_zero))
 }
-
-
-def refuse_gradient(g):
-    raise RuntimeError("derivative for aten::floor_divide is not implemented")
-
-
-_floor_divide = binary("floor_divide", np.floor_divide, refuse_gradient, refuse_gradient, title="NotImplemented")
-_remainder = binary("remainder", np.remainder, lambda g: g, lambda g, a, b: -g * apply(DIVISIONS["floor"], a, b))
-
-
-def check_divisor(input, other):
-    """Raise RuntimeError for an integer division by zero."""
-    a, b = operands(input, other)
-    if a.dtype.kind < 2 and a._array.size and (b._array == 0).any():
-        raise RuntimeError("ZeroDivisionError")
+floor_divide = binary(
+    "floor_divide", whole(np.floor_divide), *[refuse_gradient("floor_divide")] * 2, title="NotImplemented"
+)
+REMAINDERS = {  # by whether the dividend is a tensor
+    True: binary("remainder", whole(np.remainder), lambda g: g, lambda g, a, b: -g * apply(DIVISIONS["floor"], a, b)),
+    False: binary("remainder", whole(np.remainder), lambda g: g, refuse_gradient("remainder")),
+}
 
 
 def div(input, other, *, rounding_mode=None):
     """Return input / other."""
-    if rounding_mode is None:
-        return _div(input, other)
-    check_divisor(input, other)
+    if rounding_mode not in DIVISIONS:
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
     return DIVISIONS[rounding_mode](input, other)
 
 
-def floor_divide(input, other):
-    """Return ⌊input / other⌋. Its gradient rule raises torch's error."""
-    check_divisor(input, other)
-    return _floor_divide(input, other)
+def true_divide(input, other):
+    return DIVISIONS[None](input, other)
 
 
 def remainder(input, other):
     """Return input − other · ⌊input / other⌋, with the sign of other."""
-    check_divisor(input, other)
-    return _remainder(input, other)
+    return REMAINDERS[isinstance(input, Tensor)](input, other)
 
 
 def power(a, b):
@@ -125,27 +136,32 @@ POWER_WAYS = (
     lambda g, a, b, y: masked(g * (y * log_of(a)), (a == 0) & (b >= 0)),
 )
 _pow = binary("pow", power, *POWER_WAYS, title="Pow.1")
-_rpow = binary("pow", power, *POWER_WAYS, title="Pow.2")
+_rpow = binary("pow", lambda a, b: np.asarray(power(a, b), order="C"), *POWER_WAYS, title="Pow.2")
 SPECIAL_POWERS = {2: np.square, 0.5: np.sqrt, 3: lambda x: x * x * x, -2: lambda x: 1 / (x * x)}
 
 
 @functools.lru_cache
 def power_formula(exponent):
     """Return the formula of a power with a number as exponent."""
-    return Formula("Pow", (lambda g, a: g * (a ** (exponent - 1) * exponent)) if exponent else zeros)
+    return Formula("Pow", (lambda g, a: g * (a ** (exponent - 1) * exponent)) if exponent else lambda g, a: zeros(g))
 
 
 def pow(input, exponent):
     """Return input ** exponent."""
     if isinstance(exponent, Tensor):
-        return (_pow if isinstance(input, Tensor) else _rpow)(input, exponent)
+        return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
+    exponent = check_number(exponent, "pow", "exponent")
+    if isinstance(exponent, complex):
+        return _pow(input, number_tensor(exponent))
     if input.dtype.kind < 2:
         if isinstance(exponent, float):
             input = floating(input)
         elif exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        elif input._array.dtype == bool and not isinstance(exponent, bool):
+        elif is_bool(input):
             input = input.to(dtypes.int64)
+            if isinstance(exponent, bool):
+                return pow(input, int(exponent)).to(dtypes.bool_)
     x = input._array
     function = SPECIAL_POWERS.get(exponent) if x.dtype.kind == "f" else None
     array = quiet.run(function, x) if function else quiet.run(np.power, x, np.asarray(exponent).astype(x.dtype))
@@ -153,19 +169,15 @@ def pow(input, exponent):
 
 
 def square(input):
-    return pow(input, 2)
+    return pow(require_tensor(input, "square"), 2)
 
 
-_neg = unary("neg", np.negative, lambda g: -g, convert=False)
+neg = unary("neg", np.negative, lambda g: -g, convert=False)
 
 
-def neg(input):
-    if is_bool(input):
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the"
-            " `~` or `logical_not()` operator instead."
-        )
-    return _neg(input)
+def positive(input):
+    refuse("positive", input)
+    return input
 
 
 def sign_array(x):
@@ -173,15 +185,22 @@ def sign_array(x):
     if x.dtype.kind == "c":
         size = np.abs(x)
         return np.where(size == 0, 0, x / np.where(size == 0, 1, size))
-    return x.copy() if x.dtype == bool else np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
+    return np.copy(x, "K") if x.dtype == bool else np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
+
+
+def no_slope_of_complex(g):
+    if (g._array if isinstance(g, Tensor) else g).dtype.kind == "c":
+        raise NotImplementedError("small_torch has no gradient of sgn of complex numbers")
+    return zeros(g)
 
 
 sign = unary("sign", sign_array, zeros, convert=False)
-sgn = unary("sgn", sign_array, zeros, convert=False)
+sgn = unary("sgn", sign_array, no_slope_of_complex, convert=False)
 ABS = Formula("Abs", lambda g, a: g * apply(sgn, a), conjugate=False)
 
 
 def abs(input):
+    refuse("abs", require_tensor(input, "abs"))
     return record_formula(ABS, np.abs(input._array), input)
 
 
@@ -190,26 +209,30 @@ reciprocal = unary("reciprocal", np.reciprocal, lambda g, y: -g * (y * y))
 
 
 def conj(input):
+    require_tensor(input, "conj")
     return _conj(input) if input._array.dtype.kind == "c" else input
 
 
 def real(input):
-    if not input.is_complex():
+    if not require_tensor(input, "real").is_complex():
         return input
     return record(input._array.real, "Real", (input,), lambda g: g.to(g.dtype.to_complex()))
 
 
 def imag(input):
-    if not input.is_complex():
+    if not require_tensor(input, "imag").is_complex():
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return record(input._array.imag, "Imag", (input,), lambda g: g * 1j)
 
 
+ANGLE = Formula("Angle", lambda g, a: zeros(g))
+
+
 def angle(input):
-    if not input.is_complex():
+    if not require_tensor(input, "angle").is_complex():
         x = floating(input, "angle")
-        array = np.where(x._array < 0, math.pi, x._array * 0 + 0).astype(x._array.dtype)
-        return record(array, "Angle", (x,), zeros)
+        array = np.where(x._array < 0, math.pi, np.where(np.isnan(x._array), x._array, 0)).astype(x._array.dtype)
+        return record_formula(ANGLE, array, x)
     return imag(input).atan2(real(input))
 
 
@@ -223,11 +246,13 @@ def lerp_array(a, b, w):
 
 def lerp(input, end, weight):
     """Return input + weight · (end − input)."""
+    require_tensor(end, "lerp", "end", 2)
+    if isinstance(weight, Tensor) and not weight.ndim and input.ndim:  # counts as a number
+        (input, weight), (end, _) = operands(input, weight), operands(end, weight)
     for x, name in ((end, "end"), (weight, "weight")):
         if isinstance(x, Tensor) and x.dtype is not input.dtype:
             raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
-    if input.dtype.kind < 2:
-        raise NotImplementedError(f'"lerp_kernel_scalar" not implemented for {input.dtype.title!r}')
+    refuse("lerp", input)
     if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
     weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
@@ -236,5 +261,11 @@ def lerp(input, end, weight):
 
 def addcmul(input, tensor1, tensor2, *, value=1):
     """Return input + value · tensor1 · tensor2."""
+    for position, x in enumerate((tensor1, tensor2), 2):
+        require_tensor(x, "addcmul", f"tensor{position - 1}", position)
+    if is_bool(tensor1) and is_bool(tensor2):
+        refuse("addcmul", input)
+    if isinstance(value, float) and input.dtype.kind < 2:
+        value = int(value)  # as torch does
     product = mul(tensor1, tensor2)
     return rename_node(add(input, product if value == 1 else mul(product, value)), "Addcmul")

@@ -1,8 +1,8 @@
 """Make elementwise operations from rows: a name, numpy's function, and a way back for each input.
 
 A way back turns the gradient of the result, `g`, into the gradient of one input. The names of its other parameters say
-what the backward pass needs: `a`, `b` and `c` are the inputs, `y` is the result. Only these are kept, and a change of
-them in place is an error. Numbers are complex conjugates there, as in the gradients of all powers series.
+what the backward pass needs: `a`, `b` and `c` are the inputs, `y` is the result. Only these are kept, and changing one
+of them in place before the backward pass is an error. Complex numbers come as their conjugates.
 
 The same ways run on arrays, which is fast, and on tensors, if the gradient is to be differentiated again. So they use
 operators, and functions of this file that take both.
@@ -14,8 +14,8 @@ import threading
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, operands, require_tensor
-from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, count, edge_of, freed_error, recording
+from .operands import broadcast_error, operands, refuse, refused_kinds, require_tensor
+from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, freed_error, recording
 from .tensor import Tensor, record, wrap
 
 PLACES = {"a": 0, "b": 1, "c": 2, "y": -1}  # of the tensors that a way back may name
@@ -34,15 +34,16 @@ quiet = _Quiet()
 
 
 class Formula:
-    """The title and the ways back of an operation. conjugate: whether ways get conjugates of complex numbers."""
+    """The title and the ways back of an operation.
 
-    def __init__(self, title, *ways, conjugate=True):
-        self.title, self.conjugate = title, conjugate
-        self.ways = [(way, [PLACES[name] for name in parameters(way)[1:]]) for way in ways]
+    conjugate: whether ways get conjugates of complex numbers. on_arrays: whether the ways also work on arrays.
+    """
 
-
-def parameters(function):
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
+    def __init__(self, title, *ways, conjugate=True, on_arrays=True):
+        self.title, self.conjugate, self.on_arrays, self.ways = title, conjugate, on_arrays, []
+        for way in ways:
+            parameters = way.__code__.co_varnames[1 : way.__code__.co_argcount]
+            self.ways.append((way, [PLACES[name] for name in parameters]))
 
 
 class FormulaNode(Node):
@@ -51,16 +52,12 @@ class FormulaNode(Node):
     The node must not hold the result itself, which holds the node: neither would be freed.
     """
 
-    outputs = 1
-
     def __init__(self, formula, inputs, out):
-        self.rule, self.title, self.number = formula, formula.title, next(count)
-        self.edges = edges = [edge_of(tensor) if tensor._requires_grad else None for tensor in inputs]
-        self.inputs = [(tensor._array.shape, tensor._array.dtype) for tensor in inputs]
-        self.shapes, self.hooks, self.metadata, self.saved = [None], {}, {}, {}
-        for edge, (_, places) in zip(edges, formula.ways):
-            if edge is not None:
-                for place in places:
+        super().__init__(formula.title, inputs, formula)
+        self.saved = {}
+        for edge, (_, places) in zip(self.edges, formula.ways):
+            for place in places:
+                if edge is not None or place < 0:
                     self.save(place, inputs[place] if place >= 0 else out)
 
     def save(self, place, tensor):
@@ -71,24 +68,23 @@ class FormulaNode(Node):
         self.saved[place] = tensor, tensor._changes[0]
 
     def gradients(self, output_gradients):
-        g, formula, on_tensors = output_gradients[0], self.rule, recording[0]
+        g, formula = output_gradients[0], self.rule
         if formula is None:
             raise freed_error()
-        values = {}
+        on_tensors = recording[0] or not formula.on_arrays
+        values, gradients = {}, []
         for place, (tensor, version) in self.saved.items():
             if tensor._changes[0] != version:
-                raise changed_error(tensor, version, None if place >= 0 else self.title.partition(".")[0])
-            value = self.result(tensor) if on_tensors and place < 0 else tensor if on_tensors else tensor._array
+                raise changed_error(tensor, version, None if place >= 0 else self.title.replace(".", ""))
+            value = tensor._array if not on_tensors else tensor if place >= 0 else self.result(tensor)
             values[place] = value.conj() if formula.conjugate and tensor._array.dtype.kind == "c" else value
         g = g if on_tensors else g._array
-        gradients = []
         for index, (way, places) in enumerate(formula.ways):
             gradient = None
             if self.edges[index] is not None:
                 gradient = way(g, *[values[place] for place in places])
-                gradient = self.fit_gradient(
-                    index, gradient if on_tensors else wrap_fitted(gradient, *self.inputs[index])
-                )
+                gradient = gradient if on_tensors else wrap_fitted(gradient, *self.inputs[index])
+                gradient = self.fit_gradient(index, gradient)
             gradients.append(gradient)
         if anomalies[0]:
             check_nan(self, gradients)
@@ -103,12 +99,8 @@ class FormulaNode(Node):
 
 def wrap_fitted(array, shape, dtype):
     """Return an array as a tensor of this type, summed over axes along which the shape was repeated."""
-    if type(array) is not np.ndarray:
-        array = np.asarray(array)
     if array.shape != shape:
-        front = array.ndim - len(shape)
-        array = array.sum(axes_to_sum(array.shape, shape), keepdims=True)
-        array = array.reshape(shape) if front else array
+        array = array.sum(axes_to_sum(array.shape, shape), keepdims=True).reshape(shape)
     if array.dtype != dtype:
         array = (array.real if dtype.kind == "f" else array).astype(dtype)
     return wrap(array)
@@ -116,7 +108,7 @@ def wrap_fitted(array, shape, dtype):
 
 def record_formula(formula, array, *inputs):
     """Return an operation's result as a tensor, with a node if an input requires a gradient."""
-    out = wrap(array if type(array) is np.ndarray else np.asarray(array))
+    out = wrap(array)
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:
@@ -135,25 +127,39 @@ def compute(function, *tensors):
 
 def unary(name, function, way, *, convert=True, title=None):
     """Make an operation of one tensor. convert: whether integers become floating-point numbers."""
-    formula = Formula(title or name.title(), way)
+    formula, refused = Formula(title or name.title(), way), refused_kinds(name)
 
     def operation(input):
         x = floating(input, name) if convert else require_tensor(input, name)
+        if x._array.dtype.kind in refused:
+            refuse(name, x)
         return record_formula(formula, quiet.run(function, x._array), x)
 
     operation.function = function
     return set_name(name, operation)
 
 
-def binary(name, function, *ways, convert=False, title=None):
-    """Make an operation of two tensors, or of a tensor and a number."""
-    formula = Formula(title or name.title(), *ways)
+def binary(name, function, *ways, convert=False, title=None, numbers=True):
+    """Make an operation of two tensors, or of a tensor and a number (unless not `numbers`)."""
+    formula, refused = Formula(title or name.title(), *ways), refused_kinds(name)
 
     def operation(input, other):
-        a, b = operands(input, other)
-        if convert and a._array.dtype.kind not in "fc":
+        if not numbers:
+            require_tensor(input, name), require_tensor(other, name, "other", 2)
+        a, b = operands(input, other, name)
+        kind = a._array.dtype.kind
+        if convert and kind not in "fc":
             a, b = floating(a), floating(b)
-        return record_formula(formula, compute(function, a, b), a, b)
+        if kind in refused:
+            refuse(name, a, b)
+        if kind != "f" or a._array.itemsize > 2:
+            return record_formula(formula, compute(function, a, b), a, b)
+        # float16: a number may be too large for the type
+        a, b = (
+            x if isinstance(given, Tensor) else wrap(np.asarray(given, np.float32))
+            for x, given in ((a, input), (b, other))
+        )
+        return record_formula(formula, compute(function, a, b).astype(np.float16), a, b)
 
     operation.function = function
     return set_name(name, operation)

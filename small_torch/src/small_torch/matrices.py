@@ -42,13 +42,14 @@ def matmul(input, other):
 
 def check_matrices(a, b):
     """Raise torch's error if two tensors with axes cannot be multiplied."""
+    differ = a._array.dtype != b._array.dtype
+    if differ and a.ndim == b.ndim == 1:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {a.dtype.title} and {b.dtype.title}"
+        )
     if a._array.shape[-1] != b._array.shape[-2 if b.ndim > 1 else 0]:
         raise shape_error(a._array.shape, b._array.shape)
-    if a._array.dtype != b._array.dtype and b.ndim == 1:
-        if a.ndim == 1:
-            raise RuntimeError(
-                f"dot : expected both vectors to have same dtype, but found {a.dtype.title} and {b.dtype.title}"
-            )
+    if differ and b.ndim == 1:
         names = f"{b.dtype.title}, {a.dtype.title}, and {b.dtype.title}"
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
     check_same_type(a, b)

@@ -5,19 +5,16 @@ import math
 import numpy as np
 
 from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
-from .tensor import Tensor, record
+from .operands import refuse, require_tensor
 
 
-def stable_sigmoid(x):
-    """Return σ(x), without overflow."""
-    half = x.dtype.type(0.5)
-    return half * (np.tanh(half * x) + x.dtype.type(1)) if x.dtype.kind == "c" else real_sigmoid(x)
-
-
-def real_sigmoid(x):
-    """Return σ(x) of real numbers."""
-    e = np.exp(-np.abs(x))  # never overflows
-    return np.where(x >= 0, 1, e) / (1 + e)
+def sigmoid_array(x):
+    """Return σ(x), as torch computes it: eˣ may overflow, and 1 / inf is 0."""
+    if x.dtype == np.float16:
+        return sigmoid_array(x.astype(np.float32)).astype(np.float16)
+    e = np.exp(-x)
+    e += 1
+    return np.reciprocal(e)
 
 
 def error_function(x):
@@ -46,15 +43,14 @@ asin = unary("asin", np.arcsin, lambda g, a: g * (1 - a * a) ** -0.5)
 acos = unary("acos", np.arccos, lambda g, a: -g * (1 - a * a) ** -0.5)
 atan = unary("atan", np.arctan, lambda g, a: g / (a * a + 1))
 atanh = unary("atanh", np.arctanh, lambda g, a: g / (1 - a * a))
-sigmoid = unary("sigmoid", stable_sigmoid, lambda g, y: g * ((1 - y) * y))
+sigmoid = unary("sigmoid", sigmoid_array, lambda g, y: g * ((1 - y) * y))
 erf = unary("erf", error_function, lambda g, a: g * (apply(exp, -a * a) * (2 / math.sqrt(math.pi))))
 relu = unary("relu", lambda x: np.maximum(x, 0), lambda g, y: masked(g, y <= 0), convert=False)
 floor = unary("floor", np.floor, zeros, convert=False)
 ceil = unary("ceil", np.ceil, zeros, convert=False)
 trunc = unary("trunc", np.trunc, zeros, convert=False)
-atan2 = binary(
-    "atan2", np.arctan2, lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: -g * a / (a * a + b * b), convert=True
-)
+ATAN2_WAYS = lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: -g * a / (a * a + b * b)
+atan2 = binary("atan2", np.arctan2, *ATAN2_WAYS, convert=True, numbers=False)
 
 
 def softplus_array(x):
@@ -62,19 +58,22 @@ def softplus_array(x):
     return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
 
 
-logsigmoid = unary(
-    "logsigmoid", lambda x: -softplus_array(-x), lambda g, a: g * apply(sigmoid, -a), title="LogSigmoid", convert=False
-)
+def logsigmoid_array(x):
+    return -softplus_array(-x)
 
+
+logsigmoid = unary(
+    "logsigmoid", logsigmoid_array, lambda g, a: g * apply(sigmoid, -a), title="LogSigmoid", convert=False
+)
 ROUND = Formula("Round", zeros)
+NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infinities and NaN
 
 
 def round(input, *, decimals=0):
+    refuse("round_decimals" if decimals else "round", require_tensor(input, "round"))
     return record_formula(ROUND, np.round(input._array, decimals), input)
 
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
-    finite = Tensor(np.isfinite(input._array).astype(input._array.dtype))
-    return record(
-        np.nan_to_num(input._array, nan=nan, posinf=posinf, neginf=neginf), "NanToNum", (input,), lambda g: g * finite
-    )
+    x = require_tensor(input, "nan_to_num")._array
+    return record_formula(NAN_TO_NUM, np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf), input)

@@ -18,6 +18,8 @@ import itertools
 
 import numpy as np
 
+from .dtypes import BY_NUMPY_TYPE
+
 recording = [True]  # whether operations leave nodes; False within no_grad
 
 anomalies = [False]  # whether the backward pass checks for NaN
@@ -111,7 +113,12 @@ class Node:
                     f"{list(gradient_shape)} but expected shape compatible with {list(shape)}"
                 )
             gradient = fit(gradient, shape)
-        return gradient if gradient._array.dtype == dtype else gradient._cast(dtype)
+        return gradient if gradient._array.dtype == dtype else cast_gradient(gradient, dtype)
+
+
+def cast_gradient(gradient, dtype):
+    """Return a gradient in numpy's type of its input, the real part if that is real."""
+    return (gradient.real if dtype.kind == "f" else gradient).to(BY_NUMPY_TYPE[dtype])
 
 
 def freed_error():
@@ -126,7 +133,7 @@ def freed_error():
 def changed_error(tensor, version, made_by=None):
     """Return the error for a tensor that was changed after the backward pass was recorded. made_by: its operation."""
     source = made_by or getattr(tensor, "_made_by", None)
-    source = source or (tensor._grad_fn and tensor._grad_fn.name().partition("Backward")[0])
+    source = source or (tensor._grad_fn and tensor._grad_fn.name().replace("Backward0", "").replace("Backward", ""))
     if tensor._base is not None and source:
         source = "AsStrided"  # torch's name for a view whose base was changed
     source = "torch::autograd::CopySlices" if source == "CopySlices" else source
@@ -271,7 +278,7 @@ class detect_anomaly(set_detect_anomaly):
         super().__init__(True, check_nan)
 
 
-class Handle:
+class RemovableHandle:
     """A registered hook, which `remove` takes away."""
 
     def __init__(self, hooks, hook):
@@ -280,6 +287,3 @@ class Handle:
 
     def remove(self):
         self.hooks.pop(self.number, None)
-
-
-Handle.__name__, Handle.__module__, Accumulate.__name__ = "RemovableHandle", "torch.utils.hooks", "AccumulateGrad"

@@ -5,19 +5,29 @@ operators of them. Views share their numbers, as in numpy. `_changes` counts cha
 views together: so the backward pass notices when numbers that it needs were overwritten.
 """
 
+import warnings
 import weakref
 
 import numpy as np
 
 from . import dtypes
 from .absent import no_method
+from .conversions import Conversions
 from .dtypes import Size, cast_array, cpu
 from .nested import legacy_array
 from .printing import meta_text, tensor_text
-from .tape import Handle, Node, recording
+from .tape import Node, RemovableHandle, recording
 
 # numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
+
+
+NO_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be"
+    " populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor,"
+    " use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the"
+    " leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
 
 
 def axis(dim, ndim):
@@ -28,14 +38,14 @@ def axis(dim, ndim):
     return dim % size
 
 
-class Tensor:
+class Tensor(Conversions):
     """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay = False, None, 0, None, None, None
+    retains_grad = False
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
-    __array_ufunc__ = None
 
     def __new__(cls, *arguments, **options):
         return object.__new__(cls)
@@ -52,17 +62,13 @@ class Tensor:
 
     _version = property(lambda self: self._changes[0])
 
-    @property
-    def dtype(self):
-        return dtypes.BY_NUMPY_TYPE[self._array.dtype]
+    dtype = property(lambda self: dtypes.BY_NUMPY_TYPE[self._array.dtype])
+    ndim = property(lambda self: self._array.ndim)
+    is_meta = property(lambda self: self.device.type == "meta")
 
     @property
     def shape(self):
         return tuple.__new__(Size, self._array.shape)
-
-    @property
-    def ndim(self):
-        return self._array.ndim
 
     def dim(self):
         """Return the number of axes."""
@@ -76,6 +82,10 @@ class Tensor:
         return self._array.size
 
     nelement = numel
+    itemsize, nbytes = property(lambda self: self._array.itemsize), property(lambda self: self._array.nbytes)
+
+    def element_size(self):
+        return self._array.itemsize
 
     def stride(self, dim=None):
         """Return, for each axis, the distance of neighbours in memory, in numbers."""
@@ -96,15 +106,13 @@ class Tensor:
     def is_complex(self):
         return self.dtype.kind == 3
 
-    @property
-    def is_meta(self):
-        return self.device.type == "meta"
-
     # Gradients
 
     @property
     def grad(self):
         """The accumulated gradient of a leaf; None before the first one."""
+        if self._grad is None and self.grad_fn is not None and not self.retains_grad:
+            warnings.warn(NO_LEAF, stacklevel=2)
         return self._grad
 
     @grad.setter
@@ -136,6 +144,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
         if self._grad_fn is not None and not value:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
@@ -143,9 +153,12 @@ class Tensor:
             )
         if value and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-        self._requires_grad = bool(value)
+        self._requires_grad = value
 
     def requires_grad_(self, requires_grad=True):
+        if not isinstance(requires_grad, bool):
+            kind = type(requires_grad).__name__
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
         if requires_grad and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
@@ -188,7 +201,7 @@ class Tensor:
             hooks = self._hooks
         else:
             hooks = self.grad_fn.hooks.setdefault(self._output, {})
-        return Handle(hooks, hook)
+        return RemovableHandle(hooks, hook)
 
     def detach(self):
         """Return a tensor of the same numbers without a graph."""
@@ -215,59 +228,7 @@ class Tensor:
     def data(self, other):
         self._array = other._array
 
-    # Conversion
-
-    def numpy(self, force=False):
-        """Return the numbers as a numpy array that shares memory."""
-        if self.requires_grad and not force:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._array
-
-    def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype, copy=False)
-
-    def tolist(self):
-        return self._array.tolist()
-
-    def item(self):
-        """Return the only number as a Python number."""
-        if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        return self._array.item()
-
-    def __bool__(self):
-        if self._array.size != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with no values is ambiguous"
-                if not self._array.size
-                else "Boolean value of Tensor with more than one value is ambiguous"
-            )
-        return bool(self._array.item())
-
-    def __int__(self):
-        return int(self.item())
-
-    def __float__(self):
-        return float(self.item())
-
-    def __index__(self):
-        if self._array.size != 1 or self.dtype.kind > 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self._array.item())
-
-    def __len__(self):
-        if not self.ndim:
-            raise TypeError("len() of a 0-d tensor")
-        return self._array.shape[0]
-
-    def __iter__(self):
-        if not self.ndim:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
-
-    def __contains__(self, element):
-        return bool((self._array == getattr(element, "_array", element)).any())
+    # Text and copies
 
     def __hash__(self):
         return id(self)
@@ -329,11 +290,6 @@ class Tensor:
             out.device = target
         return out
 
-    def _cast(self, array_type):
-        """Return a gradient in numpy's type of its input, the real part if that is real."""
-        x = self.real if array_type.kind == "f" else self
-        return x.to(dtypes.BY_NUMPY_TYPE[array_type])
-
     def type(self, dtype=None):
         return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtypes.parse_type(dtype))
 
@@ -342,9 +298,6 @@ class Tensor:
 
     def cuda(self, device=None):
         return self.to("cuda")
-
-    def __pos__(self):
-        return self
 
 
 def rebuild_tensor(cls, array, requires_grad):
@@ -356,7 +309,9 @@ def rebuild_tensor(cls, array, requires_grad):
 
 
 def wrap(array, new=object.__new__):
-    """Return an array as a tensor: a faster `Tensor(array)`."""
+    """Return numpy's array or number as a tensor: a faster `Tensor(array)`."""
+    if type(array) is not np.ndarray:
+        array = np.asarray(array)
     if array.dtype.char in NARROW:
         array = array.astype(np.int64)
     out = new(Tensor)
@@ -366,7 +321,7 @@ def wrap(array, new=object.__new__):
 
 def record(array, name, inputs, rule, saved=()):
     """Return an operation's result as a tensor, with a node if an input requires a gradient."""
-    out = wrap(array if type(array) is np.ndarray else np.asarray(array))
+    out = wrap(array)
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:
@@ -380,7 +335,7 @@ def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
 
     Its rule takes a gradient for each result, zeros where there is none.
     """
-    outs = [Tensor(array) for array in arrays]
+    outs = [wrap(array) for array in arrays]
     if recording[0] and any(tensor._requires_grad for tensor in inputs):
         node = Node(name, inputs, rule, saved, len(outs))
         for number, out in enumerate(outs):

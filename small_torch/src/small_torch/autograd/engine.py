@@ -130,8 +130,12 @@ def add_to_leaf(leaf, gradient, create_graph):
     if gradient.is_sparse and (leaf._grad is None or leaf._grad.is_sparse):
         leaf._grad = gradient.clone() if leaf._grad is None else leaf._grad.add_sparse(gradient)
     elif leaf._grad is None:
-        # A copy: the same gradient may have flowed into several leaves.
-        leaf._grad = gradient.clone() if create_graph else wrap(np.array(gradient._array, order="K"))
+        # A copy in the leaf's order: the same gradient may have flowed into several leaves.
+        if create_graph:
+            leaf._grad = gradient.clone()
+        else:
+            leaf._grad = wrap(np.empty_like(leaf._array, gradient._array.dtype))
+            leaf._grad._array[...] = gradient._array
     elif create_graph:
         leaf._grad = leaf._grad + gradient
     else:
@@ -154,6 +158,10 @@ def first_gradients(outputs, grad_outputs):
         if gradient is None:
             if output.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            if output.is_complex():
+                raise RuntimeError(
+                    f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
+                )
             gradient = Tensor(np.ones_like(output._array))
         elif gradient.shape != output.shape:
             raise RuntimeError(

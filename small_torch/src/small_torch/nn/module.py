@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from .. import dtypes
 from ..absent import no_method
-from ..tape import no_grad
-from ..tensor import Handle, Tensor
+from ..tape import RemovableHandle, no_grad
+from ..tensor import Tensor
 from .loading import _IncompatibleKeys, load
 from .parameter import Parameter, reset_gradients, type_name
 
@@ -368,7 +368,7 @@ class Module:
 def add_hook(hooks, hook, first):
     """Add a hook behind the others, or before them; return its handle."""
     others = dict(hooks)
-    handle = Handle(hooks, hook)
+    handle = RemovableHandle(hooks, hook)
     if first:
         for number, other in others.items():
             del hooks[number]

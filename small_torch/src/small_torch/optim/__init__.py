@@ -12,7 +12,7 @@ import numpy as np
 from ..creation import tensor, zeros_like
 from ..nn.parameter import reset_gradients, type_name
 from ..random import multiply_add
-from ..tape import Handle, enable_grad, no_grad
+from ..tape import RemovableHandle, enable_grad, no_grad
 from ..tensor import Tensor
 from . import lr_scheduler  # noqa: F401  torch.optim.lr_scheduler
 
@@ -79,11 +79,11 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook):
         """Call hook(optimizer, args, kwargs) before each step."""
-        return Handle(self._step_hooks["pre"], hook)
+        return RemovableHandle(self._step_hooks["pre"], hook)
 
     def register_step_post_hook(self, hook):
         """Call hook(optimizer, args, kwargs) after each step."""
-        return Handle(self._step_hooks["post"], hook)
+        return RemovableHandle(self._step_hooks["post"], hook)
 
     @no_grad()
     def step(self, closure=None):
