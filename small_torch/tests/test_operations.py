@@ -56,7 +56,9 @@ t.scatter(x, 0, i, y) | x.scatter(1, i, 2.0) | t.scatter_add(x, 0, i, y) | x.sca
 t.stack([x, y]) | t.stack((v, v), -1) | t.swapaxes(x, 0, 1) | t.t(x) | x.t() | x.T | b.mT | t.tile(v, (2, 2))
 t.transpose(b, 0, -1) | t.tril(q) | t.triu(q, 1) | x.tril(-1) | t.unbind(x) | b.unbind(1) | t.unflatten(b, 2, (2, -1)) | t.unsqueeze(x, 1) | x.unsqueeze(-1) | t.vstack([x, v])
 x.contiguous() | v.expand(2, 3) | v.expand_as(x) | v.repeat(2, 2) | b.unfold(2, 2, 1) | v.unfold(0, 2, 1) | x.view(6) | x.view(3, -1) | x.view_as(y)
-t.addmm(b[:, 0], x, m) | t.bmm(b, b.mT)
+t.addmm(b[:, 0], x, m) | t.bmm(b, b.mT) | t.baddbmm(b, b, b.mT @ b, beta=2, alpha=3)
+t.logspace(0, 2, 5) | t.logspace(-1, 1, 3, 2) | t.tril_indices(3, 2) | t.triu_indices(2, 3, 1) | t.tensordot(b, x, 1) | t.tensordot(b, b, [[0, 1], [0, 1]]) | t.kron(x, x) | t.cross(t.ones(3, 2), t.eye(3)[:, :2])
+t.einsum("ii", x @ x.T) | t.einsum("ij,kj->ik", x, x) | t.einsum("ii->i", x @ x.T) | t.einsum("i,j->ij", t.arange(2), t.ones(2)) | t.einsum("ij->ji", x).stride() | k @ k.mT | t.einsum("ij->ii", x) | t.outer(x, x) | t.trace(b) | t.cdist(x, x, p=-1)
 t.cdist(x, y) | t.cross(v, v.flip(0), dim=0) | t.det(q) | t.dot(v, v) | t.einsum("ij,jk->ik", x, m) | t.einsum("bij,bkj->bik", b, b) | t.einsum("ij->j", x) | t.einsum("i,j", v, v)
 t.inverse(q + 3 * t.eye(3)) | t.kron(x, y) | x @ m | b @ c | t.matmul(v, m) | t.matmul(x, v) | v @ v | b.matmul(c) | t.matrix_power(q, 3) | t.mm(x, m) | t.mv(x, v) | t.outer(v, v) | t.pdist(q)
 t.linalg.svdvals(x) | t.trace(q) | t.linalg.norm(x) | t.linalg.solve(q + 3 * t.eye(3), v) | t.linalg.matrix_norm(x) | t.linalg.qr(q)[1].abs() | t.linalg.inv(q)
@@ -79,11 +81,11 @@ ROWS = split_rows(ROWS)
 KINDS = "float64", "float32", "int64", "bool"
 OPERATIONS = {name for text in (*small_torch._OPERATIONS.values(), small_torch._METHODS) for name in text.split()}
 OPERATIONS |= {f"{name}_" for name in small_torch._IN_PLACE.split()}
-CREATION = {*small_torch._CREATION.split(), *small_torch._NEW.split()}
+CREATION = {*" ".join([*small_torch._CREATION.values(), *small_torch._NEW.values()]).split()}
 # Random numbers are tested in test_random.py.
 RANDOM = set(
-    """bernoulli bernoulli_ get_rng_state initial_seed manual_seed multinomial normal normal_ rand
-    rand_like randint randn randn_like random_ randperm set_rng_state uniform_""".split()
+    """bernoulli bernoulli_ exponential_ get_rng_state initial_seed manual_seed multinomial normal normal_ rand
+    rand_like randint randint_like randn randn_like random_ randperm seed set_rng_state uniform_""".split()
 )
 
 

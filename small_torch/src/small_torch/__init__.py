@@ -17,7 +17,9 @@ from . import (
     comparing,
     creation,
     cumulative,
+    drawing,
     dtypes,
+    einsum,
     exponentials,
     func,
     gathering,
@@ -29,13 +31,21 @@ from . import (
     nn,
     optim,
     pointwise,
+    random,
     reductions,
     shapes,
     sorting,
     tape,
     utils,
 )  # fmt: skip
-from .absent import absent, add_modules_without_effect, always
+from .absent import (
+    MISSING_KEYWORDS,
+    add_modules_without_effect,
+    always,
+    refuse_keywords,
+    refuse_missing_names,
+)
+from .arguments import checked, give_to, type_name
 from .dtypes import (  # noqa: F401
     Size,
     complex64,
@@ -47,6 +57,7 @@ from .dtypes import (  # noqa: F401
     float32,
     float64,
     get_default_dtype,
+    iinfo,
     int8,
     int16,
     int32,
@@ -61,7 +72,7 @@ from .operators import add_operators
 from .printing import set_printoptions  # noqa: F401
 from .random import Generator, default_generator  # noqa: F401
 from .serialization import load, save  # noqa: F401
-from .sparse import sparse_coo_tensor  # noqa: F401
+from .sparse import SparseTensor, sparse_coo_tensor
 from .tape import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
 from .tensor import Tensor  # noqa: F401
 
@@ -70,7 +81,23 @@ bool, half, float, double, short, int, long = dtypes.bool_, float16, float32, fl
 cfloat, cdouble = complex64, complex128
 bfloat16 = dtypes.dtype("bfloat16", "float32", "f", "BFloat16")  # only for comparisons; no tensor has this type
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
-strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous_format", "torch.preserve_format"
+
+
+class layout(str):
+    """The kind of a tensor's memory."""
+
+    __repr__ = str.__str__
+
+
+class memory_format(str):
+    """The order of numbers in memory."""
+
+    __repr__ = str.__str__
+
+
+strided, sparse_coo = layout("torch.strided"), layout("torch.sparse_coo")
+contiguous_format, preserve_format = memory_format("torch.contiguous_format"), memory_format("torch.preserve_format")
+Tensor.layout, SparseTensor.layout = strided, sparse_coo
 
 # Each operation is a function of torch and a method of tensors.
 _OPERATIONS = {
@@ -102,19 +129,25 @@ _OPERATIONS = {
         scatter_add
     """,
     joining: "cat chunk concat concatenate hstack narrow select split stack unbind vstack",
-    matrices: "addmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace",
+    einsum: "einsum",
+    matrices: "addmm baddbmm bmm cdist cross dot kron matmul mm mv outer pdist trace",
     linalg: "det inverse matrix_power",
 }
 _METHODS = "contiguous expand expand_as repeat unfold view view_as"
-_CREATION = """
-    arange as_tensor asarray bernoulli complex empty empty_like eye from_numpy full full_like get_rng_state initial_seed linspace
-    manual_seed multinomial normal ones ones_like rand rand_like randint randn randn_like randperm
-    set_rng_state tensor zeros zeros_like
-"""  # noqa: E501
-_NEW = """
-    bernoulli_ copy_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros normal_ random_
-    uniform_ zero_
-"""
+_CREATION = {
+    creation: """
+        arange as_tensor asarray empty empty_like eye from_numpy full full_like linspace logspace ones ones_like tensor
+        tril_indices triu_indices zeros zeros_like
+    """,
+    drawing: """
+        bernoulli get_rng_state initial_seed manual_seed multinomial normal rand rand_like randint randint_like randn
+        randn_like randperm seed set_rng_state
+    """,
+}
+_NEW = {
+    creation: "copy_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros zero_",
+    drawing: "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
+}
 _IN_PLACE = """
     abs acos add addcmul addmm asin atan atan2 atanh ceil clamp clamp_max clamp_min clip cos cosh cumprod cumsum div eq
     erf exp exp2 expm1 floor floor_divide ge gt index_add index_copy index_fill index_put le lerp log log10 log1p log2
@@ -124,25 +157,21 @@ _IN_PLACE = """
 
 
 def _with_out(function):
-    """Return the function with torch's argument `out`, a tensor that takes the result."""
+    """Return the function with torch's argument `out`, and with torch's error for what is no tensor."""
 
     def call(*arguments, out=None, **options):
         try:
             result = function(*arguments, **options)
         except AttributeError as error:
             for position, argument in enumerate(arguments, 1):
-                if isinstance(argument, (tuple, list, str)) or argument is None:
+                if argument is error.obj and not isinstance(argument, Tensor):
                     name = _inspect.unwrap(function).__code__.co_varnames[position - 1]
-                    kind = type(argument).__name__
                     raise TypeError(
-                        f"{function.__name__}(): argument {name!r} (position {position}) must be Tensor, not {kind}"
-                    ) from error
+                        f"{function.__name__}(): argument {name!r} (position {position}) must be Tensor, not"
+                        f" {type_name(argument)}"
+                    ) from None
             raise
-        if out is None:
-            return result
-        if out.shape != result.shape:
-            out._array = _np.empty_like(result._array)
-        return out._assign(result)
+        return result if out is None else give_to(out, result, function.__name__)
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
     call.__wrapped__ = function
@@ -166,22 +195,26 @@ def _in_place(function):
 for _module, _names in _OPERATIONS.items():
     for _name in _names.split():
         _function = getattr(_module, _name)
+        if _name in MISSING_KEYWORDS:
+            _function = refuse_keywords(_function, MISSING_KEYWORDS[_name])
         globals()[_name] = _with_out(_function)
         setattr(Tensor, _name, _function)
 for _name in _METHODS.split():
     setattr(Tensor, _name, getattr(shapes, _name))
-for _name in _CREATION.split():
-    globals()[_name] = getattr(creation, _name)
-for _name in _NEW.split():
-    setattr(Tensor, _name, getattr(creation, _name))
+for _module, _names in _CREATION.items():
+    globals().update((_name, getattr(_module, _name)) for _name in _names.split())
+for _name in "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state":
+    setattr(random, _name, getattr(drawing, _name))
+for _module, _names in _NEW.items():
+    for _name in _names.split():
+        setattr(Tensor, _name, getattr(_module, _name))
 for _name in _IN_PLACE.split():
     setattr(Tensor, _name + "_", _in_place(getattr(Tensor, _name)))
 
-Tensor.bernoulli, Tensor.multinomial = creation.bernoulli, creation.multinomial
 Tensor.where = lambda self, condition, other: comparing.where(condition, self, other)
 Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
 Tensor.mT = property(matrices.transpose_matrices)
-Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
+Tensor.H, Tensor.mH = property(matrices.hermitian), property(matrices.adjoint)
 Tensor.real, Tensor.imag = property(arithmetic.real), property(arithmetic.imag)
 for _name, _dtype in dict(
     bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble
@@ -199,22 +232,58 @@ Tensor.backward = autograd.engine.tensor_backward
 
 divide = div  # noqa: F821
 multiply, subtract, greater, less = mul, sub, gt, lt  # noqa: F821
-is_floating_point, is_complex = Tensor.is_floating_point, Tensor.is_complex
 
 
-def _legacy_type(dtype):
-    """Make `torch.LongTensor` and its relatives, which take sizes or a list."""
-    return lambda *arguments: Tensor(*arguments).to(dtype)
+class _LegacyType(type):
+    """Type of `torch.LongTensor` and its relatives, which make tensors of one dtype and are their type."""
+
+    def __new__(cls, dtype):
+        return super().__new__(cls, f"{dtype.title}Tensor", (), {"__module__": "torch", "dtype": dtype})
+
+    def __init__(cls, dtype):
+        pass
+
+    def __call__(cls, *arguments):
+        if arguments and isinstance(arguments[0], Tensor) and arguments[0].dtype is not cls.dtype:
+            options = (
+                f"TensorOptions(dtype={dtype.c_name}, device=cpu, layout=Strided, requires_grad=false (default),"
+                " pinned_memory=false (default), memory_format=(nullopt))"
+                for dtype in (cls.dtype, arguments[0].dtype)
+            )
+            raise TypeError("expected {} (got {})".format(*options))
+        return Tensor(*arguments).to(cls.dtype)
+
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, Tensor) and obj.dtype is cls.dtype
 
 
-FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor = map(_legacy_type, (float32, float64, int64, int32, bool))
+FloatTensor, DoubleTensor, HalfTensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor = map(
+    _LegacyType, (float32, float64, float16, int64, int32, int16, int8, uint8, bool)
+)
+
+
+def typename(obj, /):
+    return obj.type() if isinstance(obj, Tensor) else type_name(obj)
 
 
 def is_tensor(obj):
     return isinstance(obj, Tensor)
 
 
+@checked(input="Tensor")
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+@checked(input="Tensor")
+def is_complex(input):
+    return input.is_complex()
+
+
 add_modules_without_effect(__name__)
 get_autocast_dtype = always(bfloat16)
 globals().update(_RECURRENT)
-__getattr__ = absent("torch")
+promote_types, tensordot = dtypes.promote, matrices.tensordot
+svd = Tensor.svd = linalg.legacy_svd
+complex = creation.complex_  # noqa: A001
+refuse_missing_names(__name__)

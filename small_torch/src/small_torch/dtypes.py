@@ -1,6 +1,11 @@
 """Types of numbers (dtypes) and their promotion, shapes and devices."""
 
+import math
+import operator
+
 import numpy as np
+
+from .absent import EXPLANATION
 
 
 class dtype:
@@ -27,8 +32,15 @@ class dtype:
     def __reduce__(self):
         return find, (self.name,)
 
+    @property
+    def is_signed(self):
+        return self.kind >= 2 or self.name.startswith("int")
+
     def to_complex(self):
         return {"float64": complex128, "float32": complex64}.get(self.name, self)
+
+    def to_real(self):
+        return {"complex128": float64, "complex64": float32}.get(self.name, self)
 
 
 bool_ = dtype("bool", "bool", "b", "Bool")
@@ -53,16 +65,27 @@ def find(name):
     return next(dtype_ for dtype_ in ALL if dtype_.name == name)
 
 
-def parse_dtype(type_):
+def parse_dtype(type_, function="to"):
     """Return the dtype for a dtype or Python's `int`, `float`, `bool` or `complex`; None stays None."""
     if type_ is None or type_ in ALL:
         return type_
     if type_ in (int, float, bool, complex):
         return BY_PYTHON_TYPE[type_]
-    raise TypeError(
-        f"small_torch has no numbers of type {type_}" if isinstance(type_, dtype)
-        else f"argument 'dtype' must be torch.dtype, not {type(type_).__name__}"
-    )  # fmt: skip
+    if isinstance(type_, dtype):
+        raise NotImplementedError(f"A tensor of type {type_} {EXPLANATION}")
+    raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type(type_).__name__}")
+
+
+def parse_type(type_):
+    """Return the dtype for what `Tensor.type` takes: also `torch.LongTensor`, or its name."""
+    if isinstance(type_, str):
+        for dtype_ in ALL:
+            if type_ == f"torch.{dtype_.title}Tensor":
+                return dtype_
+    dtype_ = getattr(type_, "dtype", type_)
+    if not isinstance(dtype_, dtype):
+        raise ValueError(f"invalid type: {getattr(type_, '__name__', type_)!r}")
+    return dtype_
 
 
 def from_array(array):
@@ -70,7 +93,13 @@ def from_array(array):
     try:
         return BY_NUMPY_TYPE[array.dtype]
     except KeyError:
-        raise TypeError(f"can't convert np.ndarray of type {array.dtype}: small_torch has no such numbers") from None
+        if array.dtype.kind == "u":
+            raise NotImplementedError(f"A tensor of type torch.{array.dtype} {EXPLANATION}") from None
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are:"
+            " float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16,"
+            " uint8, and bool."
+        ) from None
 
 
 def from_number(number):
@@ -114,8 +143,10 @@ def cast_array(array, dtype):
 
 
 def set_default_dtype(d):
+    if not isinstance(d, dtype):
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
-        raise TypeError(f"only floating-point types are supported as the default type, but got {d}")
+        raise TypeError("only floating-point types are supported as the default type")
     default[0] = d
 
 
@@ -127,21 +158,52 @@ class finfo:
     """The limits of a floating-point type."""
 
     def __init__(self, type=None):
-        self.dtype = (type or default[0]).name
-        limits = np.finfo((type or default[0]).np)
-        self.bits = limits.bits
+        type = (type or default[0]).to_real()
+        if not type.is_floating_point:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
+        limits = np.finfo(type.np)
+        self.dtype, self.bits, self.resolution = type.name, limits.bits, 10.0**-limits.precision
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.tiny)
-        self.resolution = float(limits.resolution)
+
+    def __repr__(self):
+        names = "resolution", "min", "max", "eps", "smallest_normal", "tiny"
+        return f"finfo({', '.join(f'{name}={getattr(self, name):g}' for name in names)}, dtype={self.dtype})"
+
+
+class iinfo:
+    """The limits of an integer type."""
+
+    def __init__(self, type):
+        if type.kind > 1:
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type.name}'")
+        limits = np.iinfo(type.np if type.kind else np.uint8)
+        self.dtype, self.bits, self.min, self.max = type.name, limits.bits, int(limits.min), int(limits.max)
+
+    def __repr__(self):
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 class Size(tuple):
-    """A shape: a tuple that prints as torch.Size."""
+    """A shape: a tuple of integers that prints as torch.Size."""
 
     __slots__ = ()
 
+    def __new__(cls, lengths=()):
+        size = tuple.__new__(cls, lengths)
+        for place, length in enumerate(size):
+            if type(length) is not int:
+                if not hasattr(length, "__index__"):
+                    raise TypeError(
+                        f"torch.Size() takes an iterable of 'int' (item {place} is '{type(length).__name__}')"
+                    )
+                return tuple.__new__(cls, map(operator.index, size))
+        return size
+
     def numel(self):
-        return int(np.prod(self, dtype=np.int64))
+        return math.prod(self)
 
     def __repr__(self):
         return f"torch.Size([{', '.join(map(str, self))}])"
@@ -153,14 +215,30 @@ class Size(tuple):
     def __add__(self, other):
         return Size(tuple.__add__(self, tuple(other)))
 
+    def __radd__(self, other):
+        return Size(tuple.__add__(tuple(other), self))
+
+    def __mul__(self, count):
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
+
+DEVICES = """
+    cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia,
+    privateuseone
+""".split()
+
 
 class device:
-    """The place of a tensor: always `cpu`, or `meta`, which has a shape and no numbers."""
+    """The place of a tensor. Tensors can be on `cpu` and on `meta`, where they have a shape and no numbers."""
 
     def __init__(self, type="cpu", index=None):
         name, _, number = str(type).partition(":")
-        if name not in ("cpu", "meta"):
-            raise RuntimeError(f"small_torch computes on the cpu; it has no device {name!r}")
+        if name + "," not in DEVICES and name != DEVICES[-1]:
+            if not name.isidentifier() or any(digit in name for digit in "0123456789"):
+                raise RuntimeError(f"Invalid device string: {name!r}")
+            raise RuntimeError(f"Expected one of {' '.join(DEVICES)} device type at start of device string: {name}")
         self.type, self.index = name, int(number) if number else index
 
     def __str__(self):
@@ -176,9 +254,18 @@ class device:
         return hash((self.type, self.index))
 
 
-cpu = device("cpu")
+cpu, meta = device("cpu"), device("meta")
 
 
-def parse_device(device_):
-    """Return the device for a device or its name; None is the cpu."""
-    return cpu if device_ is None else device_ if isinstance(device_, device) else device(device_)
+def parse_device(place):
+    """Return the device of a tensor for a device or its name; None is the cpu."""
+    if place is None or place is cpu:
+        return cpu
+    if isinstance(place, int):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    kind = (place if isinstance(place, device) else device(place)).type
+    if kind == "cuda":
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    if kind not in ("cpu", "meta"):
+        raise RuntimeError(f"A tensor on the device {kind} {EXPLANATION}")
+    return meta if kind == "meta" else cpu

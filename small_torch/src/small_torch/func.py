@@ -1,9 +1,10 @@
 """Transforms of functions. They loop over rows, where torch computes all rows at once."""
 
-from .absent import absent
-from .autograd.functional import jacobian
+from . import random
+from .autograd import engine, functional
 from .joining import stack
-from .tape import is_grad_enabled
+from .tape import enable_grad, is_grad_enabled
+from .tensor import Tensor
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
@@ -24,7 +25,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     if strict and {*names} != {*slots}:
         kinds = (
             ("Unexpected", [n for n in names if n not in slots]),
-            ("Missing", [n for n in slots if n not in names]),
+            ("Missing", sorted(n for n in slots if n not in names)),
         )
         errors = [f"{kind} key(s): {', '.join(map(repr, keys))}." for kind, keys in kinds if keys]
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(errors))
@@ -47,55 +48,170 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             table[name] = tensor
 
 
-def vmap(func, in_dims=0, out_dims=0):
+# Nested tuples, lists and dictionaries of tensors
+
+
+def leaves_of(nested):
+    """Return the values in nested tuples, lists and dictionaries."""
+    if isinstance(nested, dict):
+        nested = list(nested.values())
+    return [leaf for part in nested for leaf in leaves_of(part)] if isinstance(nested, (tuple, list)) else [nested]
+
+
+def rebuild(nested, leaves):
+    """Return the same nested containers with other values, taken from an iterator."""
+    if isinstance(nested, dict):
+        return type(nested)((name, rebuild(part, leaves)) for name, part in nested.items())
+    if isinstance(nested, (tuple, list)):
+        parts = [rebuild(part, leaves) for part in nested]
+        return type(nested)(*parts) if hasattr(nested, "_fields") else type(nested)(parts)
+    return next(leaves)
+
+
+def spread(dims, nested):
+    """Return a number for each value in `nested`, from one number or from containers of the same kind."""
+    if isinstance(dims, (tuple, list, dict)):
+        parts = (dims[name] for name in nested) if isinstance(dims, dict) else dims
+        inner = nested.values() if isinstance(nested, dict) else nested
+        return [dim for part, value in zip(parts, inner) for dim in spread(part, value)]
+    return [dims] * len(leaves_of(nested))
+
+
+def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """Return a function that calls `func` with each row of its arguments, and stacks the results.
 
     in_dims: the axis of each argument's rows; None for an argument that all calls share. out_dims: the axis along which
-    the results are stacked.
+    the results are stacked. randomness: "same" or "different" random numbers for all rows; "error" allows none.
     """
+    name = getattr(func, "__name__", func)
 
     def mapped(*args, **kwargs):
-        dims = in_dims if isinstance(in_dims, (tuple, list)) else [in_dims] * len(args)
-        sizes = [arg.size(dim) for arg, dim in zip(args, dims) if dim is not None]
-        if not sizes:
+        if not args:
             raise ValueError(
-                f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be"
-                " mapped"
+                f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over"
+                " a function with no inputs. The latter is unsupported."
             )
+        inputs, call = leaves_of(args), f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
+        dims = spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args)
+        for value, dim in zip(inputs, dims):
+            if dim is not None and not isinstance(value, Tensor):
+                raise ValueError(
+                    f"{call}: Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over"
+                    " non-Tensor arguments, please use None as the respective in_dim"
+                )
+        sizes = [value.size(dim) for value, dim in zip(inputs, dims) if dim is not None]
+        if not sizes:
+            raise ValueError(f"{call}: at least one input must be mapped")
         if len({*sizes}) > 1:
             raise ValueError(
-                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                f"{sizes} for the mapped dimension"
+                f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the"
+                " mapped dimension"
             )
-        rows = [[arg] * sizes[0] if dim is None else arg.unbind(dim) for arg, dim in zip(args, dims)]
-        results = [func(*row, **kwargs) for row in zip(*rows)]
-        if isinstance(results[0], (tuple, list)):
-            dims = out_dims if isinstance(out_dims, (tuple, list)) else [out_dims] * len(results[0])
-            return type(results[0])(stack(list(outputs), dim) for outputs, dim in zip(zip(*results), dims))
-        return stack(results, out_dims)
+        rows = [[value] * sizes[0] if dim is None else value.unbind(dim) for value, dim in zip(inputs, dims)]
+        results = []
+        with random.drawing_in_rows(randomness) as begin_row:
+            for row in zip(*rows):
+                begin_row()
+                results.append(func(*rebuild(args, iter(row)), **kwargs))
+        for value in leaves_of(results[0]):
+            if not isinstance(value, Tensor):
+                raise ValueError(
+                    f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did you mean to set"
+                    " out_dims= to None for output?"
+                )
+        columns = zip(*map(leaves_of, results))
+        stacked = [stack(list(column), dim) for column, dim in zip(columns, spread(out_dims, results[0]))]
+        return rebuild(results[0], iter(stacked))
 
     return mapped
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """Return a function that computes the gradient of a scalar `func`, and its value.
+
+    argnums: the number of the argument that the gradient is for, or a tuple of numbers; an argument may be nested
+    containers of tensors. has_aux: func returns more, as the second part of a tuple.
+    """
+
+    def derivatives(*args, **kwargs):
+        numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+        outer, chosen = is_grad_enabled(), tuple(args[number] for number in numbers)
+        with enable_grad():
+            # an outer transform may differentiate again: then the tensors keep their graph
+            xs = [x * 1 if x.requires_grad and outer else x.detach().requires_grad_() for x in leaves_of(chosen)]
+            new = dict(zip(numbers, rebuild(chosen, iter(xs))))
+            returned = func(*(new.get(number, value) for number, value in enumerate(args)), **kwargs)
+            value, aux = returned if has_aux else (returned, None)
+            if not isinstance(value, Tensor) or value.ndim:
+                got = f"tensor with {value.ndim} dims" if isinstance(value, Tensor) else type(value)
+                raise RuntimeError(
+                    f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got {got}. Maybe you"
+                    " wanted to use the vjp or jacrev APIs instead?"
+                )
+        nested = outer and any(x.requires_grad for x in leaves_of(args) if isinstance(x, Tensor)) or depth(value, xs)
+        with enable_grad():
+            if value.requires_grad:
+                found = engine.grad(value, xs, create_graph=nested, materialize_grads=True)
+            else:
+                found = [x.detach() * 0 for x in xs]
+        gradients = rebuild(chosen, iter(found if nested else [g.detach() for g in found]))
+        gradients, value = (
+            gradients if isinstance(argnums, tuple) else gradients[0],
+            value if nested else value.detach(),
+        )
+        return gradients, (value, aux) if has_aux else value
+
+    return derivatives
+
+
+def depth(value, xs):
+    """Return True if a value depends on tensors of an outer transform, beside `xs`."""
+    own, seen, todo = {id(x) for x in xs}, set(), [value._grad_fn] if value._grad_fn is not None else []
+    nodes = {x._grad_fn for x in xs}
+    while todo:
+        node = todo.pop()
+        if node in seen or node in nodes:
+            continue
+        seen.add(node)
+        for edge in node.edges:
+            if isinstance(edge, tuple):
+                todo.append(edge[0])
+            elif edge is not None and id(edge) not in own:
+                return True
+    return False
+
+
+def grad(func, argnums=0, has_aux=False):
+    """Return a function that computes the gradient of a scalar `func`; see `grad_and_value`."""
+
+    def derivatives(*args, **kwargs):
+        gradients, value = grad_and_value(func, argnums, has_aux)(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
+
+    return derivatives
 
 
 def jacrev(func, argnums=0):
     """Return a function that computes the derivatives of `func` for its argument argnums: (*output, *argument)."""
 
     def derivatives(*args):
-        def of_argument(x):
-            return func(*args[:argnums], x, *args[argnums + 1 :])
+        numbers = argnums if isinstance(argnums, tuple) else (argnums,)
 
-        x = args[argnums]
-        create_graph = is_grad_enabled() and (
-            x.requires_grad or of_argument(x).requires_grad
-        )  # an outer transform may differentiate again
-        return jacobian(of_argument, x, create_graph=create_graph)
+        def of_arguments(*xs):
+            new = dict(zip(numbers, xs))
+            return func(*(new.get(number, value) for number, value in enumerate(args)))
+
+        xs = tuple(args[number] for number in numbers)
+        outer = any(isinstance(x, Tensor) and x.requires_grad for x in args)
+        create_graph = is_grad_enabled() and (outer or of_arguments(*xs).requires_grad)
+        return functional.jacobian(of_arguments, xs if isinstance(argnums, tuple) else xs[0], create_graph=create_graph)
 
     return derivatives
 
 
-def grad(func, argnums=0):
-    """Return a function that computes the gradient of a scalar `func` for its argument argnums."""
-    return jacrev(func, argnums)
+jacfwd = jacrev  # the same numbers, in another order of computation
 
 
-__getattr__ = absent("torch.func")
+def hessian(func, argnums=0):
+    """Return a function that computes the second derivatives of `func`."""
+    return jacrev(jacrev(func, argnums), argnums)

@@ -78,6 +78,8 @@ def take_graph(tensor, new):
         new._grad_fn.title = "AsStrided"
     tensor._grad_fn, tensor._output, tensor._requires_grad = new._grad_fn, new._output, new._requires_grad
     tensor._written = tensor._changes[0]
+    if tensor.retains_grad:
+        tensor.retain_grad()
 
 
 def setitem(tensor, index, value):

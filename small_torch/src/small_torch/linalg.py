@@ -1,23 +1,32 @@
 """Linear algebra: `torch.linalg`."""
 
 import math
+from functools import partial
 
 import numpy as np
 
-from .absent import absent
+from . import matrices
+from .arguments import check_argument
+from .elementwise import zeros
 from .matrices import adjoint
 from .reductions import return_type
-from .shapes import transpose, tril, triu, unsqueeze
+from .shapes import movedim, reshape, transpose, tril, triu, unsqueeze
 from .tape import fit, recording
 from .tensor import Tensor, record
 
 SVD = return_type("linalg_svd", ("U", "S", "Vh"))
+LEGACY_SVD = return_type("svd", ("U", "S", "V"))
 QR = return_type("linalg_qr", ("Q", "R"))
 LSTSQ = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
 
 class LinAlgError(RuntimeError):
     """Error for a matrix that does not allow the operation, such as a singular one."""
+
+
+LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
+LinAlgError.__module__ = "torch._C"
+cross = partial(matrices.cross, dim=-1)
 
 
 def singular_error(A, name):
@@ -47,40 +56,59 @@ def without_gradient(operation):
     return rule
 
 
-def check_matrices(A, name):
-    """Raise torch's RuntimeError for fewer than two axes."""
+def check_matrices(A, name, square=False, letter="A"):
+    """Raise torch's RuntimeError for what is no matrix, or not square, or not of floats."""
     if A.ndim < 2:
+        raise RuntimeError(f"linalg.{name}: The input tensor {letter} must have at least 2 dimensions.")
+    rows, columns = A._array.shape[-2:]
+    if square and rows != columns:
         raise RuntimeError(
-            f"linalg.{name}: input should have at least 2 dimensions, but has {A.ndim} dimensions instead"
+            f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
         )
+    if A.dtype.kind < 2 and name != "matrix_power":
+        raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {A.dtype.title}")
+    if A.dtype.name == "float16" and name != "matrix_power":
+        raise RuntimeError(f"linalg.{name}: Low precision dtypes not supported. Got Half")
 
 
-def norm(A, ord=None, dim=None, keepdim=False):
-    if isinstance(dim, (tuple, list)) and len(dim) == 2 or ord is not None and dim is None and A.ndim == 2:
-        return matrix_norm(A, "fro" if ord is None else ord, keepdim=keepdim)
-    return A.norm(2 if ord is None else ord, dim, keepdim)
+def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
+    dims = [dim] if isinstance(dim, int) else dim
+    if isinstance(ord, str) or ord is not None and (A.ndim if dims is None else len(dims)) == 2:
+        return matrix_norm(A, ord, (-2, -1) if dims is None else dims, keepdim, dtype=dtype)
+    if ord is not None and dims is None and A.ndim > 2:
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
+        )
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
-def vector_norm(x, ord=2, dim=None, keepdim=False):
-    return x.norm(ord, dim, keepdim)
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    check_argument("linalg_vector_norm", "ord", ord, "Number", 1)
+    x = x if dtype is None else x.to(dtype)
+    out = x.norm(ord, dim, keepdim)
+    return reshape(out, *[1] * x.ndim) if dim is None and keepdim else out
 
 
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False):
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """Return the norm of each matrix.
 
     ord: "fro" (Frobenius), 2 (the largest singular value), -2 (the smallest), "nuc" (their sum), 1 or inf (the largest
-    sum of a column or row).
+    sum of a column or row), -1 or -inf (the smallest).
     """
     if A.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    if ord not in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    A = movedim(A if dtype is None else A.to(dtype), list(dim), [-2, -1])
     if ord == "fro":
-        return A.norm(2, dim, keepdim)
-    if ord == 1:
-        return A.abs().sum(-2).amax(-1)
-    if ord == math.inf:
-        return A.abs().sum(-1).amax(-1)
-    S = svdvals(A)
-    return S.sum(-1) if ord == "nuc" else S[..., 0] if ord == 2 else S[..., -1]
+        out = A.norm(2, (-2, -1))
+    elif ord in ("nuc", 2, -2):
+        S = svdvals(A)
+        out = S.sum(-1) if ord == "nuc" else S.amax(-1) if ord == 2 else S.amin(-1)
+    else:
+        sums = A.abs().sum(-2 if abs(ord) == 1 else -1)
+        out = sums.amax(-1) if ord > 0 else sums.amin(-1)
+    return movedim(out[..., None, None], [-2, -1], list(dim)) if keepdim else out
 
 
 def svd(A, full_matrices=True):
@@ -103,66 +131,104 @@ def svdvals(A):
     return record(S, "LinalgSvd", (A,), rule)
 
 
+def legacy_svd(input, some=True, compute_uv=True):
+    """Return U, S and V with A = U S Vᴴ: `torch.svd`."""
+    U, S, Vh = svd(input, not some)
+    return LEGACY_SVD(U, S, adjoint(Vh))
+
+
 def eigvals(A):
-    return record(as_complex(np.linalg.eigvals(A._array)), "LinalgEig", (A,), without_gradient("eigenvalues"))
+    check_matrices(A, "eigvals", square=True)
+    values = np.linalg.eigvals(A._array).astype(A.dtype.to_complex().np)
+    return record(values, "LinalgEig", (A,), without_gradient("eigenvalues"))
 
 
 def qr(A, mode="reduced"):
-    rule = without_gradient("the QR decomposition")
-    return QR(*(record(factor, "LinalgQr", (A,), rule) for factor in np.linalg.qr(A._array, mode)))
+    check_matrices(A, "qr")
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    factors = np.linalg.qr(A._array, mode)
+    factors = (np.zeros(0, factors.dtype), factors) if mode == "r" else factors
+    return QR(*(record(factor, "LinalgQr", (A,), without_gradient("the QR decomposition")) for factor in factors))
 
 
-def matrix_rank(A, tol=None):
-    return Tensor(np.asarray(np.linalg.matrix_rank(A._array, tol), np.int64))
+def matrix_rank(A, tol=None, hermitian=False):
+    if A.ndim < 2:
+        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    return Tensor(np.asarray(np.linalg.matrix_rank(A._array, tol, hermitian), np.int64))
 
 
 def det(A):
-    return record(np.asarray(np.linalg.det(A._array)), "LinalgDet", (A,), lambda g: g[..., None, None] * det(A)[...,
-    None, None] * transpose(inv(A), -2, -1), [A])  # fmt: skip
+    check_matrices(A, "det", square=True)
+
+    def rule(g):
+        try:
+            return g[..., None, None] * det(A)[..., None, None] * transpose(inv(A), -2, -1)
+        except LinAlgError:  # zero, as torch has it
+            return zeros(A)
+
+    return record(np.asarray(np.linalg.det(A._array)), "LinalgDet", (A,), rule, [A])
 
 
 def inv(A):
-    if A.ndim < 2 or A._array.shape[-1] != A._array.shape[-2]:
-        rows, columns = A._array.shape[-2:] if A.ndim > 1 else (0, 0)
-        raise RuntimeError(
-            "linalg.inv: The input tensor A must have at least 2 dimensions."
-            if A.ndim < 2
-            else f"linalg.inv: A must be batches of square matrices, but they are {rows} by {columns} matrices"
-        )
+    check_matrices(A, "inv", square=True)
     try:
         array = np.linalg.inv(A._array)
     except np.linalg.LinAlgError:
         raise singular_error(A._array, "inv") from None
-    return record(array, "LinalgInvEx", (A,), lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1)),
-    [A])  # fmt: skip
+    rule = lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1))  # noqa: E731
+    return record(array, "LinalgInvEx", (A,), rule, [A])
 
 
-def solve(A, B):
-    """Return X with A X = B."""
+def check_equation(A, B, name, left=True):
+    """Raise torch's RuntimeError for matrices that do not fit in A X = B, or in X A = B."""
+    check_matrices(A, name, square=True)
+    if A.dtype is not B.dtype:
+        raise RuntimeError(
+            f"linalg.{name}: Expected A and B to have the same dtype, but found A of type {A.dtype.title} and B of type"
+            f" {B.dtype.title} instead"
+        )
+    rows, columns = B._array.shape[-2:] if B.ndim > 1 else (*B._array.shape, 1)
+    if A._array.shape[-1] != (rows if left else columns):
+        raise RuntimeError(
+            f"linalg.{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B"
+            f" ({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})"
+        )
+
+
+def solve(A, B, *, left=True):
+    """Return X with A X = B (left) or X A = B. B: matrices, or vectors if its shape is that of rows of A."""
+    vector = B.ndim == 1 or B.ndim == A.ndim - 1 and B.shape == A.shape[:-1]
+    matrix = unsqueeze(B, -1) if vector else B
+    check_equation(A, matrix, "solve", left)
+    if not left:
+        return transpose(solve(transpose(A, -2, -1), transpose(B, -2, -1)), -2, -1)
     try:
-        return _record_solution(A, B, np.linalg.solve, solve, lambda g: g)
+        out = _record_solution(A, matrix, np.linalg.solve, solve, lambda g: g)
     except np.linalg.LinAlgError:
         raise singular_error(A._array, "solve") from None
-    except ValueError:
-        rows, columns = B.shape[-2:] if B.ndim > 1 else (*B.shape, 1)
-        raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and"
-            f" {rows}x{columns})"
-        ) from None
+    return out.squeeze(-1) if vector else out
 
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     """Return X with A X = B (left) or X A = B, reading only one triangle of A."""
+    check_matrices(B, "solve_triangular", letter="B")
+    check_equation(A, B, "solve_triangular", left)
     if not left:
         out = solve_triangular(transpose(A, -2, -1), transpose(B, -2, -1), upper=not upper, unitriangular=unitriangular)
         return transpose(out, -2, -1)
     triangle = triu if upper else tril
 
     def solve_arrays(a, b):
-        a = np.triu(a) if upper else np.tril(a)
-        if unitriangular:
-            a = a - a * np.eye(a.shape[-1], dtype=a.dtype) + np.eye(a.shape[-1], dtype=a.dtype)
-        return np.linalg.solve(a, b)
+        out, n = np.zeros_like(b), a.shape[-1]
+        with np.errstate(all="ignore"):
+            for k in range(n)[:: -1 if upper else 1]:  # row by row; the rows that follow are still zero
+                row = slice(k + 1, None) if upper else slice(k)
+                rest = b[..., k, :] - (a[..., k, None, row] @ out[..., row, :])[..., 0, :]
+                out[..., k, :] = rest if unitriangular else rest / a[..., k, k, None]
+        return out
 
     def solve_adjoint(A, B):
         return solve_triangular(A, B, upper=not upper, unitriangular=unitriangular)
@@ -177,35 +243,33 @@ def _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient):
     solve_arrays: solves for numpy arrays. solve_adjoint: solves Aᴴ X = B for tensors. mask_gradient: sets the gradient
     of unread numbers of A to zero.
     """
-    vector = B.ndim == 1
-    matrix = unsqueeze(B, -1) if vector else B
-    shape = np.broadcast_shapes(A._array.shape[:-2], matrix._array.shape[:-2])
+    shape = np.broadcast_shapes(A._array.shape[:-2], B._array.shape[:-2])
     array = solve_arrays(
         np.broadcast_to(A._array, shape + A._array.shape[-2:]),
-        np.broadcast_to(matrix._array, shape + matrix._array.shape[-2:]),
+        np.broadcast_to(B._array, shape + B._array.shape[-2:]),
     )
 
     def rule(g):
         gB = solve_adjoint(adjoint(A), g)
-        X = (
-            _record_solution(A, matrix, solve_arrays, solve_adjoint, mask_gradient)
-            if A._requires_grad or matrix._requires_grad
-            else Tensor(array)
-        )
-        return fit(mask_gradient(-(gB @ adjoint(X))), A._array.shape), fit(gB, matrix._array.shape)
+        needed = A._requires_grad or B._requires_grad
+        X = _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient) if needed else Tensor(array)
+        return fit(mask_gradient(-(gB @ adjoint(X))), A._array.shape), fit(gB, B._array.shape)
 
-    out = record(array, "LinalgSolve", (A, matrix), rule, [A])
-    return out.squeeze(-1) if vector else out
+    return record(array, "LinalgSolve", (A, B), rule, [A])
 
 
-def lstsq(A, B, rcond=None, *, driver=None):
+def lstsq(A, B, rcond=None):
     """Return the least-squares solution X of A X = B."""
-    solution, residuals, rank, values = np.linalg.lstsq(A._array, B._array, rcond=None)
+    check_matrices(A, "lstsq")
+    solution, _, rank, _ = np.linalg.lstsq(A._array, B._array, rcond=rcond)
     solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
-    return LSTSQ(solution, Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))
+    empty = np.zeros(0, A._array.dtype)  # torch's default method computes no residuals, and no singular values
+    residuals = record(empty, "LinalgLstsq", (A, B), without_gradient("lstsq"))
+    return LSTSQ(solution, residuals, Tensor(np.asarray(rank, np.int64)), Tensor(empty.copy()))
 
 
 def matrix_power(A, n):
+    check_matrices(A, "matrix_power", square=True)
     if n < 0:
         return matrix_power(inv(A), -n)
     if n == 0:
@@ -216,9 +280,4 @@ def matrix_power(A, n):
     return out
 
 
-def as_complex(array):
-    return array.astype(np.complex64 if array.dtype in (np.float32, np.complex64) else np.complex128)
-
-
 inverse = inv
-__getattr__ = absent("torch.linalg")

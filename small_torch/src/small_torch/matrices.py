@@ -8,9 +8,10 @@ from .arithmetic import conj
 from .elementwise import Formula, quiet, record_formula
 from .joining import stack
 from .products import product
-from .shapes import movedim, reshape, transpose, unsqueeze
+from .random import not_implemented
+from .shapes import movedim, permute, reshape, transpose, unsqueeze
 from .tape import rename_node
-from .tensor import Tensor, record
+from .tensor import Tensor, axis
 
 
 def check_same_type(first, second):
@@ -164,12 +165,20 @@ def mm(input, mat2):
 def bmm(input, mat2):
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(f"batch{1 + (input.ndim == 3)} must be a 3D tensor")
-    if input._array.shape[0] != mat2._array.shape[0]:
+    (batch, _, n), (mat_batch, m, _) = input._array.shape, mat2._array.shape
+    if (batch, n) != (mat_batch, m):
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{input._array.shape[0]},"
-            f" {input._array.shape[2]}] but got: [{mat2._array.shape[0]}, {mat2._array.shape[1]}]."
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {n}] but got: [{mat_batch},"
+            f" {m}]."
         )
+    require_same_type(input, mat2)
     return rename_node(matmul(input, mat2), "Bmm")
+
+
+def require_same_type(first, second):
+    """Raise torch's RuntimeError of batches of matrices and of distances for two types."""
+    if first.dtype is not second.dtype:
+        raise RuntimeError(f"expected scalar type {first.dtype.title} but found {second.dtype.title}")
 
 
 def mv(input, vec):
@@ -178,111 +187,73 @@ def mv(input, vec):
     return matmul(input, vec)
 
 
-def dot(input, other):
+def dot(input, tensor):
     """Return the sum of the products of two vectors."""
-    if input.ndim != 1 or other.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors")
-    return matmul(input, other)
+    if input.ndim != 1 or tensor.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
+    return matmul(input, tensor)
 
 
 def outer(input, vec2):
+    for name, x in (("self", input), ("vec2", vec2)):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
     return unsqueeze(input, 1) * unsqueeze(vec2, 0)
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """Return beta · input + alpha · mat1 @ mat2."""
-    product = mm(mat1, mat2)
-    product = product if alpha == 1 else product * alpha
-    return rename_node(product + (input if beta == 1 else input * beta) if beta else product, "Addmm")
+    if input.dtype is not mat2.dtype:
+        raise RuntimeError(
+            f"self and mat2 must have the same dtype, but got {input.dtype.title} and {mat2.dtype.title}"
+        )
+    out = mm(mat1, mat2)
+    input = input.expand(out.shape)
+    if input.dtype.kind < 2:
+        alpha, beta = int(alpha), int(beta)
+    out = out if alpha == 1 else out * alpha
+    return rename_node(out + (input if beta == 1 else input * beta) if beta else out, "Addmm")
 
 
-def einsum(equation, *operands_):
-    """Return the sums of products that an equation of letters describes."""
-    if len(operands_) == 1 and isinstance(operands_[0], (list, tuple)):
-        operands_ = tuple(operands_[0])
-    equation = equation.replace(" ", "")
-    if "..." in equation:
-        equation = expand_ellipsis(equation, operands_)
-    inputs, _, output = equation.partition("->")
-    terms = inputs.split(",")
-    if "->" not in equation:
-        letters = inputs.replace(",", "")
-        output = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
-    check_letters(terms, output, operands_)
-    if len(terms) == 1 and operands_[0]._array.dtype == bool and len(output) < len(inputs):
-        operands_ = (operands_[0].long(),)
-    array = np.einsum(f"{inputs}->{output}", *(operand._array for operand in operands_), optimize=len(terms) > 2)
-
-    def rule(g):
-        gradients = []
-        for i, (term, x) in enumerate(zip(terms, operands_)):
-            if not x._requires_grad:
-                gradients.append(None)
-                continue
-            others = [(t, o) for j, (t, o) in enumerate(zip(terms, operands_)) if j != i]
-            available = set(output).union(*(t for t, _ in others))
-            reached = "".join(letter for letter in dict.fromkeys(term) if letter in available)
-            part = einsum(",".join([output, *(t for t, _ in others)]) + "->" + reached, g, *(o for _, o in others))
-            if reached != term:  # a letter that only this term has, or a diagonal
-                if len(set(term)) < len(term):
-                    raise NotImplementedError("small_torch has no gradient of einsum for a letter twice in one term")
-                for dim, letter in enumerate(term):
-                    if letter not in reached:
-                        part = unsqueeze(part, dim)
-            gradients.append(part.expand(np.broadcast_shapes(part._array.shape, x._array.shape)))
-        return gradients
-
-    return record(np.asarray(array), "Einsum", operands_, rule, operands_)
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """Return beta · input + alpha · batch1 @ batch2, for batches of matrices."""
+    out = bmm(batch1, batch2)
+    out = out if alpha == 1 else out * alpha
+    return rename_node(out + (input if beta == 1 else input * beta) if beta else out, "Baddbmm")
 
 
-def check_letters(terms, output, operands_):
-    """Raise RuntimeError where letters and axes do not fit."""
-    if len(terms) != len(operands_):
-        more = "more operands were provided than specified in the equation"
-        fewer = "fewer operands were provided than specified in the equation"
-        raise RuntimeError(f"einsum(): {fewer if len(operands_) < len(terms) else more}")
-    sizes = {}
-    for i, (term, x) in enumerate(zip(terms, operands_)):
-        if len(term) != x.ndim:
+def tensordot(a, b, dims=2):
+    """Return the sums of products over axes of two tensors: the last of a and the first of b, or two lists."""
+    dims = (range(-dims, 0), range(dims)) if isinstance(dims, int) else dims
+    for i, j in zip(*dims):
+        m, n = a._array.shape[axis(i, a.ndim)], b._array.shape[axis(j, b.ndim)]
+        if m != n:
             raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of"
-                f" dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
+                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim"
+                f" {j}"
             )
-        for _place, (letter, n) in enumerate(zip(term, x._array.shape)):
-            if sizes.get(letter, 1) not in (1, n) and n != 1:
-                raise RuntimeError(
-                    f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with"
-                    f" previously seen size {sizes[letter]}"
-                )
-            sizes[letter] = n if n != 1 else sizes.get(letter, 1)
-    for letter in output:
-        if letter not in sizes:
-            raise RuntimeError(
-                f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
-            )
+    first, second = ([axis(dim, x.ndim) for dim in axes] for axes, x in zip(dims, (a, b)))
+    rows, columns = ([dim for dim in range(x.ndim) if dim not in axes] for axes, x in ((first, a), (second, b)))
+    shape = [a._array.shape[dim] for dim in rows] + [b._array.shape[dim] for dim in columns]
+    count = math.prod(a._array.shape[dim] for dim in first)
+    left = reshape(permute(a, *rows, *first), math.prod(shape[: len(rows)]), count)
+    right = reshape(permute(b, *second, *columns), count, math.prod(shape[len(rows) :]))
+    return reshape(mm(left, right), *shape)
 
 
-def expand_ellipsis(equation, operands_):
-    """Replace `...` in an equation of einsum by letters."""
-    inputs, arrow, output = equation.partition("->")
-    free = [letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if letter not in equation]
-    terms, longest = [], 0
-    for term, x in zip(inputs.split(","), operands_):
-        n = x.ndim - len(term.replace("...", ""))
-        longest = max(longest, n)
-        terms.append((term, n))
-    letters = "".join(free[:longest])
-    inputs_ = ",".join(term.replace("...", letters[longest - n :] if n else "") for term, n in terms)
-    if not arrow:
-        once = [letter for letter in sorted(set(inputs) - set(".,")) if inputs.count(letter) == 1]
-        output = "..." + "".join(once)
-    return f"{inputs_}->{output.replace('...', letters)}"
-
-
-def cross(input, other, dim=-1):
-    m, n = input._array.shape[dim], other._array.shape[dim]
+def cross(input, other, dim=None):
+    """Return the cross products of vectors along an axis; by default along the first axis of length 3."""
+    if input.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if dim is None:
+        shapes = zip(input._array.shape, other._array.shape)
+        dim = next((dim for dim, (m, n) in enumerate(shapes) if m == n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    m, n = (x._array.shape[axis(dim, x.ndim)] for x in (input, other))
     if m != 3 or n != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {m} and {n}")
+    require_same_type(input, other)
     a, b = movedim(input, dim, 0), movedim(other, dim, 0)
     return stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
 
@@ -292,27 +263,49 @@ def cdist(x1, x2, p=2.0):
     for name, x in (("X1", x1), ("X2", x2)):
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+        if x.dtype.kind != 2:
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype.title}")
     m, n = x1._array.shape[-1], x2._array.shape[-1]
     if m != n:
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {m} X2: {n}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    require_same_type(x1, x2)
     return rename_node((unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1), "Cdist")
 
 
 def pdist(input, p=2.0):
     """Return the distances between each row and each later row."""
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if input.dtype.kind != 2:
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
     first, second = np.triu_indices(input._array.shape[0], 1)
     return (input[Tensor(first)] - input[Tensor(second)]).norm(p, -1)
 
 
 def trace(input):
+    if input.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+    if input.dtype.kind == 0:
+        raise not_implemented("trace", input._array.dtype)
     return rename_node(input.diagonal().sum(), "Trace")
 
 
 def kron(input, other):
+    """Return the products of each number of `input` with all of `other`, side by side."""
     n = max(input.ndim, other.ndim)
     a, b = ((1,) * (n - x.ndim) + x._array.shape for x in (input, other))
-    spread = [
-        reshape(x, *[size for pair in (zip(shape, (1,) * n) if x is input else zip((1,) * n, shape)) for size in pair])
-        for x, shape in ((input, a), (other, b))
-    ]
-    return reshape(spread[0] * spread[1], *(i * j for i, j in zip(a, b)))
+    first = reshape(input, *(size for m in a for size in (m, 1)))
+    second = reshape(other, *(size for m in b for size in (1, m)))
+    return reshape(first * second, *(i * j for i, j in zip(a, b)))
+
+
+def hermitian(x):
+    """Return the conjugate transpose of a matrix: `H`."""
+    if x.ndim not in (0, 2):
+        hint = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor.{hint}")
+    return adjoint(x) if x.ndim else x

@@ -19,7 +19,7 @@ PROFILES = {
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
     """Set digits, the size above which tensors are shortened, numbers at each end, line width and notation."""
     if profile is not None:
-        OPTIONS.update(PROFILES[profile])
+        OPTIONS.update(PROFILES.get(profile, {}))
     options = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     OPTIONS.update({name: value for name, value in options.items() if value is not None})
     OPTIONS["sci_mode"] = sci_mode
@@ -136,3 +136,8 @@ def tensor_text(array, dtype, default_dtype, requires_grad=False, grad_fn=None, 
         else:
             out, length = f"{out}, {suffix}", length + len(suffix) + 2
     return out + ")"
+
+
+def meta_text(shape, dtype, default_dtype):
+    """Return the `repr` of a tensor without numbers."""
+    return f"tensor(..., device='meta', size={shape}" + (")" if dtype is default_dtype else f", dtype={dtype})")

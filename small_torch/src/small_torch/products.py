@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from .random import not_implemented
+
 # In browsers (32 bits) numpy has no BLAS library.
 PLAIN = np.dtype(np.intp).itemsize == 4
 SMALL = 50_000  # multiplications
+NAMES = {(1, 1): "dot", (2, 2): "addmm_impl_cpu_", (2, 1): "addmv_impl_cpu", (1, 2): "addmv_impl_cpu"}
 
 
 def product(a, b):
@@ -12,6 +15,8 @@ def product(a, b):
 
     numpy's own loop reads b by columns; if these are not contiguous, einsum's order is up to four times as fast.
     """
+    if a.dtype == bool:
+        raise not_implemented(NAMES.get((a.ndim, b.ndim), "bmm"), a.dtype)
     if (
         not PLAIN
         or a.ndim < 2

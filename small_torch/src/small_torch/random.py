@@ -7,29 +7,36 @@ well. This file converts them as torch does: how many bits a number takes, and i
 import contextlib
 import math
 import pickle
+import secrets
+from types import SimpleNamespace
 
 import numpy as np
 
-MASKS = {
-    np.dtype("float32"): 24,
-    np.dtype("float64"): 53,
-}  # random bits of a uniform number: as many as the type's precision
+from . import dtypes
+
+HALF, COMPLEX = np.dtype("float16"), {np.dtype("complex64"): np.float32, np.dtype("complex128"): np.float64}
 
 
 class Generator:
     """A source of random numbers. All methods that draw return numpy arrays."""
 
     def __init__(self, device="cpu"):
+        self.device = dtypes.parse_device(device)
         self.manual_seed(67280421310721)  # torch's default seed
 
     def manual_seed(self, seed):
         """Restart the sequence from a seed; return the generator."""
         if not -(2**63) <= seed < 2**64:
-            raise RuntimeError("Overflow when unpacking long")
+            raise ValueError("Overflow when unpacking long long")
         self.first = seed % 2**64
         self.bits = np.random.RandomState(seed % 2**32)
         self.next_normal = None  # normal numbers are drawn in pairs: the second of a pair
         return self
+
+    def seed(self):
+        """Restart the sequence from a seed that nobody can know; return the seed."""
+        self.manual_seed(secrets.randbits(53))
+        return self.first
 
     def initial_seed(self):
         return self.first
@@ -43,6 +50,11 @@ class Generator:
 
     def words(self, count):
         """Draw unsigned 32-bit integers."""
+        if forbidden[0]:
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' or"
+                " 'different' randomness flags on vmap or perform the randomness operation out of vmap"
+            )
         return self.bits.randint(0, 2**32, count, dtype=np.uint64)
 
     def double_words(self, count):
@@ -51,35 +63,43 @@ class Generator:
         return words[0::2] << np.uint64(32) | words[1::2]
 
     def unit(self, count, dtype):
-        """Draw uniform numbers in [0, 1): a flat array."""
-        dtype = np.dtype(dtype)
+        """Draw uniform numbers in [0, 1), with as many random bits as the type is precise: a flat array."""
         if dtype == np.float64:
             return (self.double_words(count) & np.uint64(2**53 - 1)).astype(np.float64) / 2**53
-        bits = MASKS.get(dtype, 11)
-        return ((self.words(count) & np.uint64(2**bits - 1)).astype(np.float64) / 2**bits).astype(dtype)
+        return ((self.words(count) & np.uint64(2**24 - 1)).astype(np.float32) / np.float32(2**24)).astype(dtype)
 
-    def rand(self, shape, dtype):
-        return self.unit(math.prod(shape), dtype).reshape(shape)
-
-    def uniform(self, shape, low, high, dtype):
+    def uniform(self, shape, low=0.0, high=1.0, *, dtype):
         """Draw uniform numbers in [low, high)."""
+        dtype = np.dtype(dtype)
+        if dtype.kind not in "fc":
+            raise not_implemented("check_uniform_bounds", dtype)
+        if dtype in COMPLEX:
+            return as_complex(self.uniform((*shape, 2), low, high, dtype=COMPLEX[dtype]))
+        for name, bound in (("from", low), ("to", high)):
+            if not abs(bound) <= np.finfo(dtype).max:
+                raise RuntimeError(f"{name} is out of bounds for {dtypes.BY_NUMPY_TYPE[dtype].c_name}")
         if low > high:
             raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
-        kind = np.dtype(dtype).type
-        return multiply_add(self.rand(shape, dtype), kind(kind(high) - kind(low)), kind(low))
+        if dtype == HALF:
+            return self.uniform(shape, low, high, dtype=np.float32).astype(HALF)
+        kind = dtype.type
+        numbers = self.unit(math.prod(shape), dtype)
+        return multiply_add(numbers, kind(kind(high) - kind(low)), kind(low)).reshape(shape)
 
-    def randn(self, shape, dtype):
-        return self.normal(shape, 0.0, 1.0, dtype)
-
-    def normal(self, shape, mean, std, dtype):
+    def normal(self, shape, mean=0.0, std=1.0, *, dtype, contiguous=True):
         """Draw normal numbers, in pairs from pairs of uniform ones (Box & Muller 1958).
 
-        Fewer than 16 are drawn one by one, as doubles.
+        Fewer than 16, or those for a tensor that is not contiguous, are drawn one by one, as doubles.
         """
+        dtype = np.dtype(dtype)
         if std < 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-        count, kind = math.prod(shape), np.dtype(dtype).type
-        if count < 16:
+        if dtype in COMPLEX:
+            return as_complex(self.normal((*shape, 2), mean, std / 2**0.5, dtype=COMPLEX[dtype], contiguous=contiguous))
+        if dtype.kind != "f":
+            raise not_implemented("normal_kernel_cpu", dtype)
+        count, kind = math.prod(shape), dtype.type
+        if count < 16 or not contiguous:
             return np.array([self.one_normal() * std + mean for _ in range(count)], dtype).reshape(shape)
         numbers = self.unit(count, dtype)
         whole = count // 16 * 16
@@ -101,17 +121,36 @@ class Generator:
         if self.next_normal is not None:
             number, self.next_normal = self.next_normal, None
             return number
-        first, second = self.unit(2, np.float64)
+        first, second = self.unit(2, np.dtype(np.float64))
         radius = math.sqrt(-2 * math.log1p(-second))
         self.next_normal = radius * math.sin(2 * math.pi * first)
         return radius * math.cos(2 * math.pi * first)
 
-    def randint(self, low, high, shape):
+    def randint(self, low, high, shape, dtype):
         """Draw integers in [low, high)."""
         if low >= high:
             raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-        count, size = math.prod(shape), high - low
-        words = self.words(count) if size < 2**28 else self.double_words(count)
+        type_, size = dtypes.BY_NUMPY_TYPE[np.dtype(dtype)], high - low
+        if type_.kind < 2:
+            limits = np.iinfo(dtype) if type_.kind else SimpleNamespace(min=0, max=1)
+            for name, number in (("from", low), ("to - 1", high - 1)):
+                if not limits.min <= number <= limits.max:
+                    raise RuntimeError(f"{name} is out of bounds for {type_.c_name}")
+        return self.below(size, shape, size >= 2**28, low).astype(dtype)
+
+    def full_range(self, shape, dtype):
+        """Draw whole numbers from 0 to the largest one that the type holds exactly."""
+        dtype = np.dtype(dtype)
+        if dtype.kind == "f":
+            size = 2 ** (np.finfo(dtype).nmant + 1) + 1
+        else:
+            size = 2 if dtype.kind == "b" else np.iinfo(dtype).max + 1
+        return self.below(size, shape, dtype.itemsize == 8).astype(dtype)
+
+    def below(self, size, shape, double, low=0):
+        """Draw integers in [low, low + size), from 64 random bits each (double) or from 32."""
+        count = math.prod(shape)
+        words = self.double_words(count) if double else self.words(count)
         return ((words % np.uint64(size)).astype(np.int64) + low).reshape(shape)
 
     def randperm(self, n):
@@ -122,40 +161,51 @@ class Generator:
             order[i], order[j] = order[j], order[i]
         return np.array(order, np.int64)
 
-    def bernoulli(self, p, shape=None):
-        """Draw 1 with probability p, 0 otherwise. p: a number, or an array, which then sets the shape.
+    def bernoulli(self, shape, p):
+        """Draw 1 with probability p, 0 otherwise. p: a number, or an array of the same shape.
 
         torch draws doubles if p is a number, and numbers of its type if p is a tensor. (With MKL torch uses another
         source for the first case, and its numbers differ.)
         """
-        if np.ndim(p) == 0 and shape is not None:
-            if not 0 <= p <= 1:
-                raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-            return self.rand(shape, np.float64) < p
-        p = np.broadcast_to(p, p.shape if shape is None else shape)
-        return self.rand(p.shape, p.dtype) < p
+        return self.uniform(shape, dtype=getattr(p, "dtype", np.float64)) < p
 
-    def exponential(self, shape, dtype):
-        return (-np.log1p(-self.rand(shape, np.float64))).astype(dtype)
+    def exponential(self, shape, rate=1.0, *, dtype):
+        """Draw numbers with density rate · exp(−rate x)."""
+        return (-np.log1p(-self.uniform(shape, dtype=np.float64)) / rate).astype(dtype)
 
-    def multinomial(self, weights, num_samples, replacement=False):
-        """Draw indices in proportion to the weights of each row: (…, num_samples)."""
-        if not replacement or num_samples == 1:
-            # Of exponential numbers, each divided by its weight, number i is the smallest with probability ∝ weight i.
-            with np.errstate(divide="ignore", invalid="ignore"):
-                times = weights / self.exponential(weights.shape, weights.dtype)
-            return np.argsort(-times, -1, kind="stable")[..., :num_samples]
-        rows = weights.reshape(-1, weights.shape[-1])
-        indices = np.empty((len(rows), num_samples), np.int64)
+    def choose(self, rows, count):
+        """Draw indices in proportion to the weights of each row, with replacement: (rows, count)."""
+        indices = np.empty((len(rows), count), np.int64)
         for row, out in zip(rows, indices):
             cumulative = np.cumsum(row, dtype=row.dtype)
             cumulative /= cumulative[-1]
             cumulative[-1] = 1
-            out[:] = np.searchsorted(cumulative, self.unit(num_samples, np.float64).astype(row.dtype), "left")
-        return indices.reshape(weights.shape[:-1] + (num_samples,))
+            out[:] = np.searchsorted(cumulative, self.unit(count, np.dtype(np.float64)).astype(row.dtype), "left")
+        return indices
+
+
+def not_implemented(operation, dtype):
+    """Return torch's error for an operation on numbers of this type."""
+    return NotImplementedError(f'"{operation}" not implemented for {dtypes.BY_NUMPY_TYPE[dtype].title!r}')
+
+
+def as_complex(pairs):
+    """Return pairs of numbers as complex numbers."""
+    return pairs.view(np.result_type(pairs, np.complex64))[..., 0]
 
 
 default_generator = Generator()
+forbidden = [False]  # whether drawing is an error
+
+
+@contextlib.contextmanager
+def drawing_in_rows(randomness):
+    """Allow random numbers within `vmap`, or not. Yields a function to be called at the begin of each row."""
+    before, forbidden[0], state = forbidden[0], randomness == "error", default_generator.get_state()
+    try:
+        yield lambda: default_generator.set_state(state) if randomness == "same" else None
+    finally:
+        forbidden[0] = before
 
 
 @contextlib.contextmanager
@@ -170,10 +220,11 @@ def fork_rng(devices=(), enabled=True):
 
 
 def multiply_add(x, factor, term):
-    """Return x · factor + term, rounded once, as fused multiply-add instructions do."""
-    if x.dtype != np.float64:
-        return (x.astype(np.float64) * float(factor) + float(term)).astype(x.dtype)
-    product = x * factor
+    """Return x · factor + term, rounded once, as fused multiply-add instructions do. x: floats, or integers."""
+    kind = np.result_type(x, factor) if x.dtype.kind == "f" else factor.dtype
+    if kind != np.float64:
+        return (x.astype(np.float64) * factor + term).astype(kind)
+    x, product = x.astype(kind, copy=False), x * factor
     (a, a_rest), (b, b_rest) = halves(x), halves(factor)
     lost = ((a * b - product) + a * b_rest + a_rest * b) + a_rest * b_rest  # rounding error of the product
     total = product + term

@@ -1,7 +1,8 @@
 """Save tensors in files and load them. Only small_torch reads these files."""
 
+import os
 import pickle
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 
 import numpy as np
 
@@ -9,18 +10,33 @@ from . import dtypes
 from .nn.parameter import Parameter
 from .tensor import Tensor
 
-ALLOWED_GLOBALS = {("collections", "OrderedDict"): OrderedDict}
+ALLOWED = OrderedDict, Counter, set, complex, bytearray
+ALLOWED_GLOBALS = {(kind.__module__, kind.__name__): kind for kind in ALLOWED}
+PLAIN = {"dtype": dtypes.find, "size": dtypes.Size, "device": dtypes.device}
 
 
 class Writer(pickle.Pickler):
-    """Pickler that stores a tensor as its type, shape and bytes."""
+    """Pickler that stores a tensor as its type, shape, strides, and the bytes of its memory."""
+
+    def __init__(self, file):
+        super().__init__(file, protocol=4)
+        self.memories = {}  # id of an array that owns memory → the array, and its bytes
 
     def persistent_id(self, obj):
         if isinstance(obj, Tensor):
-            numbers = (obj.dtype.name, tuple(obj.shape), obj._array.tobytes())
-            return "tensor", id(obj), isinstance(obj, Parameter), obj.requires_grad, *numbers
+            array, owner = obj._array, obj._array
+            while isinstance(owner.base, np.ndarray):
+                owner = owner.base
+            if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+                array = owner = array.copy()
+            _, memory = self.memories.setdefault(id(owner), (owner, owner.tobytes("A")))
+            place = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+            kind = isinstance(obj, Parameter), obj.requires_grad, obj.dtype.name
+            return "tensor", id(obj), *kind, array.shape, array.strides, place, memory
         if isinstance(obj, dtypes.dtype):
             return "dtype", obj.name
+        if isinstance(obj, dtypes.device):
+            return "device", str(obj)
         return ("size", tuple(obj)) if isinstance(obj, dtypes.Size) else None
 
 
@@ -29,16 +45,16 @@ class Reader(pickle.Unpickler):
 
     def __init__(self, file, weights_only):
         super().__init__(file)
-        self.weights_only, self.tensors = weights_only, {}
+        self.weights_only, self.tensors, self.memories = weights_only, {}, {}
 
     def persistent_load(self, identifier):
         kind, *rest = identifier
         if kind != "tensor":
-            return dtypes.find(*rest) if kind == "dtype" else dtypes.Size(*rest)
-        number, is_parameter, requires_grad, name, shape, numbers = rest
+            return PLAIN[kind](*rest)
+        number, is_parameter, requires_grad, name, shape, strides, place, memory = rest
         if number not in self.tensors:  # a tensor stored twice is loaded as one object
-            array = np.frombuffer(numbers, dtypes.find(name).np).reshape(shape).copy()
-            tensor = Tensor(array)
+            _, owner = self.memories.setdefault(id(memory), (memory, np.frombuffer(memory, np.uint8).copy()))
+            tensor = Tensor(np.ndarray(shape, dtypes.find(name).np, owner, place if owner.size else 0, strides))
             self.tensors[number] = Parameter(tensor, requires_grad) if is_parameter else tensor
             self.tensors[number].requires_grad = requires_grad
         return self.tensors[number]
@@ -48,8 +64,12 @@ class Reader(pickle.Unpickler):
             return super().find_class(module, name)
         if (module, name) not in ALLOWED_GLOBALS:
             raise pickle.UnpicklingError(
-                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed global by"
-                " default."
+                "Weights only load failed. This file can still be loaded, to do so you have two options, do those steps"
+                " only if you trust the source of the checkpoint. \n\t(1) In PyTorch 2.6, we changed the default value"
+                " of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with"
+                " `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do"
+                " it only if you got the file from a trusted source.\n\t(2) small_torch does not allow"
+                f" {module}.{name}."
             )
         return ALLOWED_GLOBALS[module, name]
 
@@ -57,13 +77,16 @@ class Reader(pickle.Unpickler):
 def save(obj, f):
     """Write tensors, and objects that hold them, into a file: a path or an object with `write`."""
     if hasattr(f, "write"):
-        Writer(f, protocol=4).dump(obj)
+        Writer(f).dump(obj)
         return
+    folder = os.path.dirname(os.path.abspath(f))
+    if not os.path.isdir(folder):
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
     with open(f, "wb") as file:
-        Writer(file, protocol=4).dump(obj)
+        Writer(file).dump(obj)
 
 
-def load(f, map_location=None, *, weights_only=True):
+def load(f, map_location=None, *, weights_only=True, mmap=None):
     """Read a file of `save`.
 
     With weights_only, raise pickle.UnpicklingError for anything but tensors, numbers, texts and containers of them;

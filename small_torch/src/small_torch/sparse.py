@@ -62,14 +62,12 @@ class SparseTensor(Tensor):
         )
 
     def __repr__(self):
-        inside = ",\n       ".join(
-            [
-                f"indices={self.places!r}",
-                f"values={self.entries!r}",
-                f"size={self.full_size}, nnz={self._nnz()}, layout=torch.sparse_coo",
-            ]
+        indices, values = (
+            f"{name}={repr(x).replace(chr(10), chr(10) + ' ' * (len(name) + 8))}"
+            for name, x in (("indices", self.places), ("values", self.entries))
         )
-        return f"tensor({inside})"
+        size = f"size={self.full_size}, nnz={self._nnz()}, layout=torch.sparse_coo"
+        return f"tensor({indices},\n       {values},\n       {size})"
 
 
 def sparse_coo_tensor(

@@ -64,6 +64,8 @@ class Node:
         self.saved = [(tensor, tensor._changes[0]) for tensor in saved]
         self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
 
+    retained = None  # number of an output → weak reference to the tensor that keeps its gradient
+
     def name(self):
         return self.name_of(0 if isinstance(self.title, str) else 1)
 

@@ -6,6 +6,7 @@ views together: so the backward pass notices when numbers that it needs were ove
 """
 
 import warnings
+import weakref
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from . import dtypes
 from .absent import no_method
 from .conversions import Conversions
 from .dtypes import Size, cast_array, cpu
-from .printing import tensor_text
+from .nested import legacy_array
+from .printing import meta_text, tensor_text
 from .tape import Node, RemovableHandle, recording
 
 # numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
@@ -26,15 +28,6 @@ NO_LEAF = (
     " use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the"
     " leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
-
-
-def legacy_array(data, sizes):
-    """Return the array of `torch.Tensor(data, *sizes)`: zeros of these sizes, or a list's numbers as floats."""
-    if sizes or type(data) in (int, Size):
-        return np.zeros((data, *sizes) if type(data) is int else data, dtypes.default[0].np)
-    if isinstance(data, Tensor):
-        return data._array
-    return np.asarray(data, dtypes.default[0].np if isinstance(data, (list, tuple)) else None)
 
 
 def axis(dim, ndim):
@@ -75,7 +68,7 @@ class Tensor(Conversions):
 
     @property
     def shape(self):
-        return Size(self._array.shape)
+        return tuple.__new__(Size, self._array.shape)
 
     def dim(self):
         """Return the number of axes."""
@@ -108,10 +101,10 @@ class Tensor(Conversions):
         return self._array.flags.c_contiguous
 
     def is_floating_point(self):
-        return self.dtype.is_floating_point
+        return self.dtype.kind == 2
 
     def is_complex(self):
-        return self.dtype.is_complex
+        return self.dtype.kind == 3
 
     # Gradients
 
@@ -182,6 +175,7 @@ class Tensor(Conversions):
                 view._grad_fn.title = "AsStrided"
         return self._grad_fn
 
+    retains_grad = False
     _written = None  # the version after the last change in place that left a node
 
     @property
@@ -192,12 +186,9 @@ class Tensor(Conversions):
         """Keep the gradient of a tensor that is not a leaf, too."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.grad_fn is not None:
-
-            def keep(gradient):
-                self._grad = gradient if self._grad is None else self._grad + gradient
-
-            self.register_hook(keep)
+        node = self.grad_fn
+        if node is not None:
+            node.retained = {**(node.retained or {}), self._output: weakref.ref(self)}
             self.retains_grad = True
 
     def register_hook(self, hook):
@@ -245,9 +236,7 @@ class Tensor(Conversions):
     def __repr__(self, *, tensor_contents=None):
         grad_fn = self.grad_fn
         if self.is_meta:
-            return f"tensor(..., device='meta', size={tuple(self.shape)}" + (
-                ")" if self.dtype is dtypes.default[0] else f", dtype={self.dtype})"
-            )
+            return meta_text(tuple(self.shape), self.dtype, dtypes.default[0])
         return tensor_text(
             self._array, self.dtype.name, dtypes.default[0].name, self._requires_grad and grad_fn is None,
             grad_fn and grad_fn.name_of(self._output),
@@ -283,7 +272,7 @@ class Tensor(Conversions):
                 dtype = argument
             elif isinstance(argument, Tensor):
                 dtype, device = argument.dtype, argument.device
-            elif isinstance(argument, (str, dtypes.device)):
+            elif isinstance(argument, (str, int, dtypes.device)):
                 device = argument
         dtype = dtypes.parse_dtype(dtype)
         target = self.device if device is None else dtypes.parse_device(device)
@@ -302,7 +291,7 @@ class Tensor(Conversions):
         return out
 
     def type(self, dtype=None):
-        return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtype)
+        return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtypes.parse_type(dtype))
 
     def cpu(self):
         return self.to("cpu")

@@ -1,6 +1,5 @@
 """torch's functions for gradients. The tape itself is in `small_torch.tape`."""
 
-from ..absent import absent
 from ..tape import (  # noqa: F401
     detect_anomaly,
     enable_grad,
@@ -15,5 +14,3 @@ from .engine import backward, grad  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import GradcheckError, gradcheck  # noqa: F401
 from .profiler_legacy import _disable_profiler_legacy, _enable_profiler_legacy  # noqa: F401
-
-__getattr__ = absent("torch.autograd")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..absent import EXPLANATION
 from ..tape import edge_of, set_grad_enabled
 from ..tensor import Tensor, wrap
 from .profiler_legacy import note
@@ -65,9 +66,11 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
                 continue
             for output, hooks in node.hooks.items():
                 if output_gradients[output] is not None:
-                    for hook in list(hooks.values()):
-                        changed = hook(output_gradients[output])
-                        output_gradients[output] = output_gradients[output] if changed is None else changed
+                    output_gradients[output] = call_hooks(hooks, output_gradients[output])
+            for output, reference in (node.retained or {}).items():
+                tensor, gradient = reference(), output_gradients[output]
+                if tensor is not None and tensor._grad_fn is node and gradient is not None:
+                    tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
             if targets is not None:
                 for output in range(node.outputs):
                     if (node, output) in target_gradients:
@@ -85,15 +88,32 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
             gradient = arrived.get(id(leaf))
             if gradient is None:
                 continue
-            for hook in list((leaf._hooks or {}).values()):
-                changed = hook(gradient)
-                gradient = gradient if changed is None else changed
+            if leaf._hooks:
+                gradient = call_hooks(leaf._hooks, gradient)
             if targets is None:
                 add_to_leaf(leaf, gradient, create_graph)
             elif id(leaf) in target_gradients:
                 target_gradients[id(leaf)] = gradient
     if targets is not None:
         return [target_gradients[edge_key(edge_of(target))] for target in targets]
+
+
+def call_hooks(hooks, gradient):
+    """Return a gradient as hooks change it; raise torch's errors if one returns what is no such gradient."""
+    for hook in list(hooks.values()):
+        changed = hook(gradient)
+        if changed is None:
+            continue
+        if not isinstance(changed, Tensor):
+            raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
+        name = getattr(hook, "__name__", hook)
+        if changed.shape != gradient.shape:
+            raise RuntimeError(f"hook '{name}' has changed the size of value")
+        if changed.dtype is not gradient.dtype:
+            kinds = f"was {gradient.type()} got {changed.type()}"
+            raise RuntimeError(f"hook '{name}' has changed the type of value ({kinds})")
+        gradient = changed
+    return gradient
 
 
 def edge_key(edge):
@@ -125,7 +145,12 @@ def add_to_leaf(leaf, gradient, create_graph):
 
 def first_gradients(outputs, grad_outputs):
     """Return the gradients to begin with: ones by default, for which an output must be a single number."""
-    grad_outputs = grad_outputs if isinstance(grad_outputs, (tuple, list)) else [grad_outputs] * len(outputs)
+    grad_outputs = [None] * len(outputs) if grad_outputs is None else as_tuple(grad_outputs)
+    for gradient in grad_outputs:
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if len(grad_outputs) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grad_outputs)} gradients")
     checked = []
     for number, (output, gradient) in enumerate(zip(outputs, grad_outputs)):
         if not output.requires_grad:
@@ -159,7 +184,12 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is None:
         walk(tensors, gradients, None, retain, create_graph)
         return
-    for leaf, gradient in zip(as_tuple(inputs), walk(tensors, gradients, as_tuple(inputs), retain, create_graph)):
+    inputs = as_tuple(inputs)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    if not all(leaf.requires_grad for leaf in inputs):
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    for leaf, gradient in zip(inputs, walk(tensors, gradients, inputs, retain, create_graph)):
         if gradient is not None:
             add_to_leaf(leaf, gradient, create_graph)
 
@@ -169,18 +199,23 @@ def tensor_backward(tensor, gradient=None, retain_graph=None, create_graph=False
     backward(tensor, gradient, retain_graph, create_graph, inputs)
 
 
+tensor_backward.__qualname__ = "Tensor.backward"
+
+
 def grad(
-    outputs,
-    inputs,
-    grad_outputs=None,
-    retain_graph=None,
-    create_graph=False,
-    allow_unused=None,
-    *,
-    materialize_grads=False,
-):
+    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
+    is_grads_batched=False, materialize_grads=False,
+):  # fmt: skip
     """Return the gradients of the outputs' sum for the inputs, as a tuple; change no `grad`."""
     outputs, inputs = as_tuple(outputs), as_tuple(inputs)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    if is_grads_batched:
+        raise NotImplementedError(f"grad(): argument 'is_grads_batched' {EXPLANATION}")
+    if not inputs and outputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     for tensor in inputs:
         if not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")

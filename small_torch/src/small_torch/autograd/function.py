@@ -10,7 +10,7 @@ class _Context:
     saved_tensors, needs_input_grad, materialize_grads = (), (), True
 
     def __init__(self):
-        self.non_differentiable = ()
+        self.non_differentiable = self.dirty = ()
 
     def save_for_backward(self, *tensors):
         self.to_save = tensors
@@ -19,7 +19,8 @@ class _Context:
         self.non_differentiable = tensors
 
     def mark_dirty(self, *tensors):
-        pass
+        """Say which inputs `forward` changed in place; these are the results."""
+        self.dirty = tensors
 
     def set_materialize_grads(self, value):
         self.materialize_grads = value
@@ -54,7 +55,8 @@ class Function:
             context.saved_tensors = tuple(saved)
             input_gradients = cls.backward(context, *gradients)
             input_gradients = input_gradients if isinstance(input_gradients, tuple) else (input_gradients,)
-            if len(input_gradients) < len(arguments):
+            extra = input_gradients[len(arguments) :]
+            if len(input_gradients) < len(arguments) or any(gradient is not None for gradient in extra):
                 raise RuntimeError(
                     f"function {cls.__name__}Backward returned an incorrect number of gradients (expected "
                     f"{len(arguments)}, got {len(input_gradients)})"
@@ -62,7 +64,8 @@ class Function:
             return [g for g, argument in zip(input_gradients, arguments) if isinstance(argument, Tensor)]
 
         missing = set()
-        outputs = [Tensor(x._array) if isinstance(x, Tensor) else x for x in results]
+        dirty = {id(tensor) for tensor in context.dirty}
+        outputs = [Tensor(x._array) if isinstance(x, Tensor) and id(x) not in dirty else x for x in results]
         output_tensors = [x for x in outputs if isinstance(x, Tensor)]
         # A saved tensor that is an output is replaced by the recorded output, so that second derivatives reach it.
         replaced = {id(old): new for old, new in zip(results, outputs)}
@@ -77,6 +80,13 @@ class Function:
             if new.dtype.kind >= 2 and id(old) not in non_differentiable:
                 new._grad_fn, new._requires_grad, new._output = node, True, number
         return tuple(outputs) if isinstance(returned, tuple) else outputs[0]
+
+    def __call__(self, *arguments, **options):
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd"
+            " function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch."
+            "autograd.Function)"
+        )
 
     @staticmethod
     def forward(*arguments, **options):

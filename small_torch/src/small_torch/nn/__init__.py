@@ -1,6 +1,5 @@
 """`torch.nn`: layers, losses, initial values and functions of all parameters of a model."""
 
-from ..absent import absent
 from . import functional, init, modules, utils  # noqa: F401
 from .attention import MultiheadAttention, TransformerEncoderLayer  # noqa: F401
 from .cells import GRUCell, LSTMCell, RNNCell, RNNCellBase  # noqa: F401
@@ -27,5 +26,3 @@ from .losses import BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELos
 from .module import Module  # noqa: F401
 from .parameter import Parameter  # noqa: F401
 from .recurrent import GRU, LSTM, RNN, RNNBase  # noqa: F401
-
-__getattr__ = absent("torch.nn")

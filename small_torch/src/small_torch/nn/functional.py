@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 
 from .. import dtypes, exponentials, matrices, pointwise
-from ..absent import absent
 from ..autograd.profiler_legacy import note
 from ..comparing import where
-from ..creation import bernoulli_
+from ..creation import empty_like
+from ..drawing import bernoulli_
 from ..indexing import add_rows, getitem
 from ..joining import cat, stack
 from ..matrices import matmul
@@ -107,12 +107,7 @@ def dropout(input, p=0.5, training=True, inplace=False):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or not input.numel():
         return input
-    if p == 1:
-        out = input * 0
-    else:
-        mask = bernoulli_(Tensor(np.empty(input._array.shape, input._array.dtype)), 1 - p)
-        mask._array /= mask._array.dtype.type(1 - p)
-        out = input * mask
+    out = input * 0 if p == 1 else input * bernoulli_(empty_like(input.detach()), 1 - p).div_(1 - p)
     return input._assign(out) if inplace else out
 
 
@@ -304,6 +299,3 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
             [(x_part.transpose(1, 2).flatten(2) @ w_part.flatten(1).t()).transpose(1, 2) for x_part, w_part in parts], 1
         )
     return rename_node(out if bias is None else out + bias[:, None], "Convolution")
-
-
-__getattr__ = absent("torch.nn.functional")

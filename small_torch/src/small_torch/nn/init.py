@@ -3,7 +3,6 @@
 import math
 import warnings
 
-from ..absent import absent
 from ..creation import empty, eye
 from ..linalg import qr
 from ..tape import no_grad
@@ -127,6 +126,3 @@ def orthogonal_(tensor, gain=1, generator=None):
     q, r = qr(matrix.T if rows < columns else matrix)
     q = q * r.diagonal().sign()
     return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)
-
-
-__getattr__ = absent("torch.nn.init")

@@ -108,7 +108,7 @@ class Module:
             attributes = self.__dict__.get(table, {})
             if name in attributes:
                 return attributes[name]
-        no_method(self, name, "modules")
+        no_method(self, name, "Module")
 
     def __setattr__(self, name, value):
         parameters, buffers, modules = tables = [self.__dict__.get(table) for table in TABLES]

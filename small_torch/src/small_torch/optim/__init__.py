@@ -9,10 +9,10 @@ from copy import deepcopy
 
 import numpy as np
 
-from ..absent import absent
 from ..creation import tensor, zeros_like
 from ..nn.parameter import reset_gradients, type_name
-from ..tape import enable_grad, no_grad
+from ..random import multiply_add
+from ..tape import RemovableHandle, enable_grad, no_grad
 from ..tensor import Tensor
 from . import lr_scheduler  # noqa: F401  torch.optim.lr_scheduler
 
@@ -31,6 +31,7 @@ class Optimizer:
                 + type_name(params)
             )
         self.defaults, self.state, self.param_groups = defaults, defaultdict(dict), []
+        self._step_hooks = {"pre": {}, "post": {}}
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -49,7 +50,9 @@ class Optimizer:
             )
         params = [params] if isinstance(params, Tensor) else list(params)
         names = [param[0] for param in params if isinstance(param, tuple)]
-        param_group["params"] = params = [param[1] if isinstance(param, tuple) else param for param in params]
+        if names and len(names) < len(params):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        param_group["params"] = params = [param[1] for param in params] if names else params
         if names:
             param_group["param_names"] = names
         for param in params:
@@ -74,13 +77,23 @@ class Optimizer:
         """Reset the gradients of all parameters."""
         reset_gradients((param for group in self.param_groups for param in group["params"]), set_to_none)
 
+    def register_step_pre_hook(self, hook):
+        """Call hook(optimizer, args, kwargs) before each step."""
+        return RemovableHandle(self._step_hooks["pre"], hook)
+
+    def register_step_post_hook(self, hook):
+        """Call hook(optimizer, args, kwargs) after each step."""
+        return RemovableHandle(self._step_hooks["post"], hook)
+
     @no_grad()
     def step(self, closure=None):
         """Change each parameter that has a gradient.
 
         closure: recomputes the loss and the gradients; its result is returned.
         """
-        self._opt_called = True
+        arguments = (self,) if closure is None else (self, closure)
+        for hook in [*self._step_hooks["pre"].values()]:
+            hook(self, arguments, {})
         loss = None
         if closure is not None:
             with enable_grad():
@@ -91,10 +104,13 @@ class Optimizer:
                     if parameter.grad is not None:
                         g = self._dense(parameter.grad)._array
                         state = self.state.get(parameter, {})
-                        self.update(parameter._array, -g if group.get("maximize") else g, state, group)
+                        options = group | {"lr": float(group["lr"])}
+                        self.update(parameter._array, -g if group.get("maximize") else g, state, options)
                         parameter._changes[0] += 1
                         if state:
                             self.state[parameter] = state
+        for hook in [*self._step_hooks["post"].values()]:
+            hook(self, arguments, {})
         return loss
 
     def _dense(self, gradient):
@@ -152,14 +168,26 @@ class Optimizer:
         return text + ")"
 
 
-def check_not_negative(**values):
-    """Raise ValueError if a value is negative.
+def check_options(lr, foreach=None, fused=None, capturable=False, **not_negative):
+    """Raise torch's errors for options that do not fit, or are negative.
 
-    In the name an underscore before the last word becomes a space.
+    In the name of an option an underscore before the last word becomes a space.
     """
-    for name, value in values.items():
-        if not value >= 0:
+    if isinstance(lr, Tensor):
+        if foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        if lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+    for name, value in {"learning_rate": lr, **not_negative}.items():
+        if value < 0.0 or not value >= 0.0:
             raise ValueError(f"Invalid {' '.join(name.rsplit('_', 1))}: {value}")
+    if foreach and fused:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def add_scaled(p, g, factor):
+    """Add factor · g to the numbers p, rounded once as in torch."""
+    p[...] = multiply_add(g, p.dtype.type(factor), p)
 
 
 def get_state(state, parameter, *names):
@@ -185,26 +213,19 @@ class SGD(Optimizer):
         self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
         differentiable=False, fused=None,
     ):  # fmt: skip
-        check_not_negative(learning_rate=lr, momentum_value=momentum, weight_decay_value=weight_decay)
-        options = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-        }
+        check_options(lr, foreach, fused, momentum_value=momentum, weight_decay_value=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        options = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
         others = {"maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused}
-        super().__init__(params, options | others)
+        super().__init__(params, options | {"nesterov": nesterov} | others)
 
     def _dense(self, gradient):
         return gradient.to_dense() if gradient.is_sparse else gradient
 
     def update(self, p, g, state, group):
-        lr, momentum, dampening = group["lr"], group["momentum"], group["dampening"]
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
+        momentum = group["momentum"]
+        g = decay(g, p, group)
         if momentum:
             # v ← momentum v + ( 1 - dampening ) g,   at first v = g
             if "momentum_buffer" not in state:
@@ -213,30 +234,32 @@ class SGD(Optimizer):
             else:
                 v = state["momentum_buffer"]._array
                 v *= momentum
-                v += (1 - dampening) * g
-            g = g + momentum * v if group["nesterov"] else v
+                add_scaled(v, g, 1 - group["dampening"])
+            g = multiply_add(v, v.dtype.type(momentum), g) if group["nesterov"] else v
         # p ← p - lr g
-        p += -lr * g
+        add_scaled(p, g, -group["lr"])
+
+
+def decay(g, p, group):
+    """Return the gradient with that of a weight decay, λ p."""
+    return multiply_add(p, p.dtype.type(group["weight_decay"]), g) if group["weight_decay"] else g
 
 
 class Adam(Optimizer):
     """Steps along a running mean of gradients, divided by their usual size (Kingma and Ba 2014, arXiv 1412.6980)."""
 
-    decoupled = False
-
     def __init__(
         self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
-        maximize=False,
-        capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False,
+        maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False,
     ):  # fmt: skip
-        check_not_negative(learning_rate=lr, epsilon_value=eps)
-        for number, beta in enumerate(betas):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
-        check_not_negative(weight_decay_value=weight_decay)
+        check_options(lr, foreach, fused, capturable, epsilon_value=eps)
+        for number in range(2):
+            if not 0 <= betas[number] < 1:
+                raise ValueError(f"Invalid beta parameter at index {number}: {betas[number]}")
+        check_options(lr, weight_decay_value=weight_decay)
         options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
         others = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable}
-        last = {"fused": fused, "decoupled_weight_decay": decoupled_weight_decay or self.decoupled}
+        last = {"fused": fused, "decoupled_weight_decay": decoupled_weight_decay}
         super().__init__(params, options | others | last)
 
     def _dense(self, gradient):
@@ -252,14 +275,14 @@ class Adam(Optimizer):
                 # p ← p - lr λ p
                 p *= 1 - lr * group["weight_decay"]
             else:
-                g = g + group["weight_decay"] * p
+                g = decay(g, p, group)
         # m ← β₁ m + ( 1 - β₁ ) g,   v ← β₂ v + ( 1 - β₂ ) g²
         if 1 - beta1 < 0.5:
-            m += (1 - beta1) * (g - m)
+            add_scaled(m, g - m, 1 - beta1)
         else:
-            m[...] = g - (g - m) * (1 - (1 - beta1))
+            m[...] = multiply_add(m - g, m.dtype.type(beta1), g)
         v *= beta2
-        v += (1 - beta2) * g * g
+        v[...] = multiply_add(v.dtype.type(1 - beta2) * g, g, v)
         if group["amsgrad"]:
             (largest,) = get_state(state, p, "max_exp_avg_sq")
             v = np.maximum(largest, v, out=largest)
@@ -273,16 +296,13 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2017, arXiv 1711.05101)."""
 
-    decoupled = True
-
     def __init__(
         self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, maximize=False,
         foreach=None, capturable=False, differentiable=False, fused=None,
     ):  # fmt: skip
-        options = {"maximize": maximize, "foreach": foreach, "capturable": capturable}
-        super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad, **options, differentiable=differentiable, fused=fused
-        )
+        options = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "fused": fused}
+        options |= {"differentiable": differentiable, "decoupled_weight_decay": True}
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options)
 
 
 class RMSprop(Optimizer):
@@ -292,10 +312,8 @@ class RMSprop(Optimizer):
         self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False,
         foreach=None, maximize=False, differentiable=False,
     ):  # fmt: skip
-        check_not_negative(
-            learning_rate=lr, epsilon_value=eps, momentum_value=momentum, weight_decay_value=weight_decay
-        )
-        check_not_negative(alpha_value=alpha)
+        values = {"epsilon_value": eps, "momentum_value": momentum, "weight_decay_value": weight_decay}
+        check_options(lr, foreach, None, capturable, **values, alpha_value=alpha)
         options = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
         others = {"weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize}
         super().__init__(params, options | others | {"differentiable": differentiable})
@@ -303,17 +321,17 @@ class RMSprop(Optimizer):
     def update(self, p, g, state, group):
         lr, alpha = group["lr"], group["alpha"]
         count_step(state)
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
+        g = decay(g, p, group)
         names = ["square_avg"] + ["momentum_buffer"] * bool(group["momentum"]) + ["grad_avg"] * group["centered"]
         v, *others = get_state(state, p, *names)
+        kind = v.dtype.type
         # v ← α v + ( 1 - α ) g²;   centered: without the square of the mean
         v *= alpha
-        v += (1 - alpha) * g * g
+        v[...] = multiply_add(kind(1 - alpha) * g, g, v)
         if group["centered"]:
             mean = others[-1]
-            mean += (1 - alpha) * (g - mean)
-            v = v - mean * mean
+            add_scaled(mean, g - mean, 1 - alpha)
+            v = multiply_add(-mean, mean, v)
         size = np.sqrt(v)
         size += group["eps"]
         if not group["momentum"]:
@@ -324,7 +342,7 @@ class RMSprop(Optimizer):
         b = others[0]
         b *= group["momentum"]
         b += g / size
-        p += -lr * b
+        add_scaled(p, b, -lr)
 
 
 class Adagrad(Optimizer):
@@ -334,27 +352,21 @@ class Adagrad(Optimizer):
         self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
         maximize=False, differentiable=False, fused=None,
     ):  # fmt: skip
-        check_not_negative(learning_rate=lr, lr_decay_value=lr_decay, weight_decay_value=weight_decay)
-        check_not_negative(initial_accumulator_value_value=initial_accumulator_value, epsilon_value=eps)
+        values = {"initial_accumulator_value_value": initial_accumulator_value, "epsilon_value": eps}
+        check_options(lr, foreach, fused, lr_decay_value=lr_decay, weight_decay_value=weight_decay, **values)
         options = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
         options["initial_accumulator_value"] = initial_accumulator_value
         others = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "fused": fused}
         super().__init__(params, options | others)
         for group in self.param_groups:  # torch's Adagrad has a state before the first step
             for param in group["params"]:
-                self.state[param] = {
-                    "step": tensor(0.0),
-                    "sum": zeros_like(param.detach()).fill_(initial_accumulator_value),
-                }
+                total = zeros_like(param.detach()).fill_(initial_accumulator_value)
+                self.state[param] = {"step": tensor(0.0), "sum": total}
 
     def update(self, p, g, state, group):
         t = count_step(state)
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
+        g = decay(g, p, group)
         # s ← s + g²,   p ← p - lr g / ( √s + ε )
         (s,) = get_state(state, p, "sum")
-        s += g * g
+        s[...] = multiply_add(g, g, s)
         p += -(group["lr"] / (1 + (t - 1) * group["lr_decay"])) * g / (np.sqrt(s) + group["eps"])
-
-
-__getattr__ = absent("torch.optim")

@@ -2,8 +2,25 @@
 
 import math
 import warnings
+from collections import Counter
+from functools import wraps
 
-from ..absent import absent
+from ..absent import EXPLANATION
+
+
+def note_steps(optimizer):
+    """Make an optimizer note, in `_opt_called`, that its `step` was called."""
+    step = optimizer.step
+    if hasattr(step, "notes_steps"):
+        return
+
+    @wraps(step)
+    def noting_step(*arguments, **options):
+        optimizer._opt_called = True
+        return step(*arguments, **options)
+
+    noting_step.notes_steps = True
+    optimizer.step = noting_step
 
 
 class LRScheduler:
@@ -29,8 +46,9 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         optimizer._opt_called = False
+        note_steps(optimizer)
         self._step_count = 0
-        self._is_initial = True
+        self._is_initial, self._get_lr_called_within_step = True, False
         self.step()
         self._is_initial = False
 
@@ -42,8 +60,10 @@ class LRScheduler:
         """Return the learning rates of the groups that were set last."""
         return self._last_lr
 
-    def step(self):
+    def step(self, epoch=None):
         """Advance by one step, and set the learning rates."""
+        if epoch is not None:
+            raise NotImplementedError(f"{type(self).__name__}.step(): argument 'epoch' {EXPLANATION}")
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you"
@@ -63,8 +83,8 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self):
-        """Return all attributes but the optimizer and functions."""
-        return {name: value for name, value in vars(self).items() if name not in ("optimizer", "lr_lambdas")}
+        """Return all attributes but the optimizer."""
+        return {name: value for name, value in vars(self).items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict):
         """Continue from another scheduler's state."""
@@ -84,6 +104,16 @@ class LambdaLR(LRScheduler):
     def get_lr(self):
         return [first * function(self.last_epoch) for function, first in zip(self.lr_lambdas, self.base_lrs)]
 
+    def state_dict(self):
+        """Return all attributes but the optimizer, with None for functions."""
+        state = super().state_dict()
+        del state["lr_lambdas"]
+        return state | {"lr_lambdas": [None for _ in self.lr_lambdas]}
+
+    def load_state_dict(self, state_dict):
+        """Continue from another scheduler's state; the functions stay."""
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
+
 
 class StepLR(LRScheduler):
     """Learning rates that are multiplied by gamma every step_size steps."""
@@ -95,6 +125,49 @@ class StepLR(LRScheduler):
     def get_lr(self):
         falls = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
         return [lr * self.gamma for lr in self._current_lr()] if falls else self._current_lr()
+
+
+class MultiStepLR(LRScheduler):
+    """Learning rates that are multiplied by gamma at each of these steps, the milestones."""
+
+    def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        times = self.milestones[self.last_epoch]
+        return [lr * self.gamma**times for lr in self._current_lr()] if times else self._current_lr()
+
+
+class ExponentialLR(LRScheduler):
+    """Learning rates that are multiplied by gamma at each step."""
+
+    def __init__(self, optimizer, gamma, last_epoch=-1):
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        return self._current_lr() if self._is_initial else [lr * self.gamma for lr in self._current_lr()]
+
+
+class LinearLR(LRScheduler):
+    """The initial learning rate times a factor that changes evenly in total_iters steps."""
+
+    def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
+        if not 0 < start_factor <= 1:
+            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+        if not 0 <= end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        t, T, first, change = self.last_epoch, self.total_iters, self.start_factor, self.end_factor - self.start_factor
+        if t == 0:
+            return [lr * first for lr in self._current_lr()]
+        if self._is_initial or t > T:
+            return self._current_lr()
+        return [lr * (1.0 + change / (T * first + (t - 1) * change)) for lr in self._current_lr()]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -116,6 +189,53 @@ class CosineAnnealingLR(LRScheduler):
             ]
         ratio = (1 + math.cos(math.pi * t / T)) / (1 + math.cos(math.pi * (t - 1) / T))
         return [ratio * (lr - low) + low for lr in self._current_lr()]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Half a cosine from the initial learning rate down to eta_min, again and again (Loshchilov and Hutter 2016).
+
+    The first takes T_0 steps, each later one T_mult times as many as the one before.
+    """
+
+    def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        if not isinstance(eta_min, (float, int)):
+            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
+        self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (first - self.eta_min) * share for first in self.base_lrs]
+
+    def step(self, epoch=None):
+        """Advance by one step, or to any point of time, counted in steps."""
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
+        else:
+            if epoch < 0:
+                raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+            self.T_cur, self.T_i = epoch, self.T_0
+            if epoch >= self.T_0:
+                n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult)) if self.T_mult > 1 else 0
+                done = (
+                    self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
+                    if self.T_mult > 1
+                    else epoch // self.T_0 * self.T_0
+                )
+                self.T_cur, self.T_i = epoch - done, self.T_0 * self.T_mult**n
+        self.last_epoch = math.floor(epoch)
+        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
+            group["lr"] = lr
+        self._last_lr = self._current_lr()
 
 
 class OneCycleLR(LRScheduler):
@@ -144,18 +264,21 @@ class OneCycleLR(LRScheduler):
             if not isinstance(value, int) or value <= 0:
                 raise ValueError(f"Expected positive integer {name}, but got {value}")
         self.total_steps = steps = math.prod(counts.values())
-        # phases: last step, first and last learning rate, first and last momentum
-        up = (pct_start * steps - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
-        down = (steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")
+        names = "end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"
+        phases = [(pct_start * steps - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
         if three_phase:
-            down = (2 * pct_start * steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
-        last = (steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")
-        self._phases = [up, down, last] if three_phase else [up, down]
+            phases += [
+                (2 * pct_start * steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+                (steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+            ]
+        else:
+            phases += [(steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+        self._schedule_phases = [dict(zip(names, phase)) for phase in phases]
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        self.anneal_strategy, self.cycle_momentum = anneal_strategy, cycle_momentum
+        self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
         self.use_beta1 = "betas" in optimizer.defaults
         if cycle_momentum and not self.use_beta1 and "momentum" not in optimizer.defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
@@ -173,7 +296,7 @@ class OneCycleLR(LRScheduler):
         group |= {"betas": (value, *group["betas"][1:])} if self.use_beta1 else {"momentum": value}
 
     def _interpolate(self, start, end, share):
-        if self.anneal_strategy == "linear":
+        if self._anneal_func_type == "linear":
             return (end - start) * share + start
         return end + (start - end) / 2 * (math.cos(math.pi * share) + 1)
 
@@ -181,17 +304,17 @@ class OneCycleLR(LRScheduler):
         step, begin = self.last_epoch, 0
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
-        for phase in self._phases:
-            end, *names = phase
-            if step <= end or phase is self._phases[-1]:
+        for phase in self._schedule_phases:
+            end = phase["end_step"]
+            if step <= end or phase is self._schedule_phases[-1]:
                 break
             begin = end
         share, rates = (step - begin) / (end - begin), []
         for group in self.optimizer.param_groups:
-            first_lr, last_lr, first_momentum, last_momentum = names
-            rates.append(self._interpolate(group[first_lr], group[last_lr], share))
+            rates.append(self._interpolate(group[phase["start_lr"]], group[phase["end_lr"]], share))
             if self.cycle_momentum:
-                self._set_momentum(group, self._interpolate(group[first_momentum], group[last_momentum], share))
+                momenta = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                self._set_momentum(group, self._interpolate(*momenta, share))
         return rates
 
 
@@ -213,11 +336,17 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError("mode " + mode + " is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError("threshold mode " + threshold_mode + " is unknown!")
-        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
-        self.threshold, self.threshold_mode, self.cooldown, self.eps = threshold, threshold_mode, cooldown, eps
-        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
-        self.best, self.num_bad_epochs = math.inf if mode == "min" else -math.inf, 0
-        self.cooldown_counter, self.last_epoch, self._last_lr = 0, 0, self._current_lr()
+        groups, several = len(optimizer.param_groups), isinstance(min_lr, (list, tuple))
+        if several and len(min_lr) != groups:
+            raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
+        self.factor, self.optimizer = factor, optimizer
+        self.default_min_lr = None if several else min_lr
+        self.min_lrs = list(min_lr) if several else [min_lr] * groups
+        self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
+        self._last_lr = self._current_lr()
+        self.mode_worse, self.mode = math.inf if mode == "min" else -math.inf, mode
+        self.threshold, self.threshold_mode = threshold, threshold_mode
+        self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
     def is_better(self, a, best):
         sign = -1 if self.mode == "min" else 1
@@ -244,6 +373,3 @@ class ReduceLROnPlateau(LRScheduler):
                 group["lr"] = lr if group["lr"] - lr > self.eps else group["lr"]
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._current_lr()
-
-
-__getattr__ = absent("torch.optim.lr_scheduler")

@@ -3,7 +3,6 @@
 import warnings
 from types import GeneratorType
 
-from ...absent import absent
 from ...creation import tensor
 from ...joining import cat, stack
 from ...tape import no_grad
@@ -68,6 +67,3 @@ def vector_to_parameters(vec, parameters):
         end = begin + parameter.numel()
         parameter.data = vec[begin:end].view_as(parameter).data
         begin = end
-
-
-__getattr__ = absent("torch.nn.utils")

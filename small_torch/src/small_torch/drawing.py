@@ -1,0 +1,220 @@
+"""Random tensors: new ones, and numbers drawn into a tensor, in the order of its memory."""
+
+import numpy as np
+
+from . import dtypes
+from .arguments import check_argument, checked, make_in_order, memory_order, parse_size
+from .creation import default_np, empty, empty_like, factory, zeros_like
+from .elementwise import zeros as zero_gradient
+from .operands import refuse_keywords
+from .random import default_generator, not_implemented
+from .tape import no_grad
+from .tensor import Tensor, record
+
+
+def manual_seed(seed):
+    """Restart the random numbers: the same seed gives the same numbers as torch."""
+    if not -(2**63) <= int(seed) < 2**64:
+        raise ValueError("Overflow when unpacking long long")
+    return default_generator.manual_seed(int(seed))
+
+
+def initial_seed():
+    return default_generator.initial_seed()
+
+
+def seed():
+    return default_generator.seed()
+
+
+def get_rng_state():
+    return Tensor(default_generator.get_state())
+
+
+def set_rng_state(new_state):
+    default_generator.set_state(getattr(new_state, "_array", new_state))
+
+
+# New tensors
+
+
+def sized(name, method):
+    """Make `rand` and `randn`. method: of the generator."""
+
+    def make(*arguments, dtype, size=None, generator=None):
+        shape = parse_size(arguments if size is None else (size,), name)
+        return getattr(generator or default_generator, method)(shape, dtype=default_np(dtype))
+
+    make.__name__ = make.__qualname__ = name
+    return factory(make)
+
+
+rand, randn = sized("rand", "uniform"), sized("randn", "normal")
+
+
+@factory
+def randint(*arguments, dtype, low=0, high=None, size=None, generator=None):
+    """Draw integers from low (0) to below high."""
+    names = [name for name, value in (("low", low), ("high", high), ("size", size)) if not value]
+    names = names[1:] if "low" in names and len(names) > len(arguments) else names
+    values = {"low": low, "high": high, "size": size} | dict(zip(names, arguments))
+    names = [name for name in values if name != "low" or values["low"] or len(arguments) > 2]
+    for position, name in enumerate(names):
+        check_argument("randint", name, values[name], "tuple of ints" if name == "size" else "int", position)
+    low, high, size = values.values()
+    shape, kind = parse_size((size,), "randint"), (dtype or dtypes.int64).np
+    return (generator or default_generator).randint(int(low), int(high), shape, kind)
+
+
+@factory
+@checked(n="int")
+def randperm(n, *, dtype, generator=None):
+    """Return the numbers below n in a random order."""
+    (n,) = parse_size((n,), "randperm")
+    return (generator or default_generator).randperm(int(n)).astype((dtype or dtypes.int64).np)
+
+
+@checked(input="Tensor")
+def rand_like(input, *, generator=None, memory_format=None, **options):
+    return uniform_(empty_like(input.detach(), memory_format=memory_format, **options), generator=generator)
+
+
+@checked(input="Tensor")
+def randn_like(input, *, generator=None, memory_format=None, **options):
+    return normal_(empty_like(input.detach(), memory_format=memory_format, **options), generator=generator)
+
+
+@checked(input="Tensor")
+def randint_like(input, low, high=None, *, generator=None, memory_format=None, **options):
+    return random_(
+        empty_like(input.detach(), memory_format=memory_format, **options),
+        *((0, low) if high is None else (low, high)),
+        generator=generator,
+    )
+
+
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
+    """Draw normal numbers. mean, std: numbers, or tensors with one for each."""
+    if size is not None:
+        return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
+    if isinstance(std, Tensor):
+        if (std._array < 0).any():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    elif std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        raise TypeError("normal() received an invalid combination of arguments: of two numbers it needs a size, too")
+    shape = np.broadcast_shapes(*(x._array.shape for x in (mean, std) if isinstance(x, Tensor)))
+    drawn = empty(shape, dtype=(mean if isinstance(mean, Tensor) else std).dtype)
+    with no_grad():
+        normal_(drawn, generator=generator).mul_(std).add_(mean)
+    inputs = [x for x in (mean, std) if isinstance(x, Tensor)]
+    return record(drawn._array, "Normal", inputs, lambda g: [zeros_like(x) for x in inputs])
+
+
+@checked(input="Tensor")
+def bernoulli(input, p=None, *, generator=None):
+    """Draw 1 with the probability that `input` has at each place, or p; 0 otherwise."""
+    if p is None and input.dtype.kind != 2:
+        raise not_implemented("bernoulli_tensor_cpu_p_", input._array.dtype)
+    drawn = bernoulli_(empty(input.shape, dtype=input.dtype), input.detach() if p is None else p, generator=generator)
+    return record(drawn._array, "Bernoulli", (input,), zero_gradient)
+
+
+@checked(input="Tensor", num_samples="int")
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """Draw indices with probabilities in proportion to the numbers of each row."""
+    generator = generator or default_generator
+    x = input._array
+    if x.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if input.dtype.kind != 2:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype.title}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > x.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not np.isfinite(x).all() or (x < 0).any():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if (x.sum(-1) <= 0).any():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if replacement and num_samples > 1:
+        rows = x.reshape(-1, x.shape[-1])
+        return Tensor(generator.choose(rows, num_samples).reshape(*x.shape[:-1], num_samples))
+    # Of exponential numbers, each divided by its weight, number i is the smallest with probability ∝ weight i.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = x / make_in_order(x, lambda shape: generator.exponential(shape, dtype=x.dtype))
+    return Tensor(np.argsort(-times, -1, kind="stable")[..., :num_samples].copy())
+
+
+# Numbers drawn into a tensor
+
+
+def write(tensor, node, draw):
+    """Write random numbers into a tensor, in the order of its memory. draw: returns an array of a shape."""
+    tensor._check_may_change()  # before numbers are drawn
+    array = make_in_order(tensor._array, draw).astype(tensor._array.dtype, copy=False)
+    return tensor._assign(record(array, node, (tensor,), zero_gradient))
+
+
+def uniform_(tensor, low=0.0, high=1.0, /, *, generator=None, **named):
+    low, high = named.pop("from", low), named.pop("to", high)  # torch's names; `from` is a keyword of Python
+    refuse_keywords("uniform_", named)
+    for position, (name, value) in enumerate({"from": low, "to": high}.items()):
+        check_argument("uniform_", name, value, "float", position)
+    generator, dtype = generator or default_generator, tensor._array.dtype
+    return write(tensor, "Uniform", lambda shape: generator.uniform(shape, float(low), float(high), dtype=dtype))
+
+
+@checked(1, mean="float", std="float")
+def normal_(tensor, mean=0.0, std=1.0, *, generator=None):
+    generator, array = generator or default_generator, tensor._array
+    options = {"dtype": array.dtype, "contiguous": array.flags.c_contiguous}
+    return write(tensor, "Normal", lambda shape: generator.normal(shape, float(mean), float(std), **options))
+
+
+def random_(tensor, low=None, high=None, *, generator=None, **named):
+    """Draw integers below `low`, or from `low` to below `high`; without either, any that the type holds."""
+    low, high = named.pop("from", low), named.pop("to", high)
+    refuse_keywords("random_", named)
+    generator, dtype = generator or default_generator, tensor._array.dtype
+    if low is None and high is None:
+        return write(tensor, "Random.2", lambda shape: generator.full_range(shape, dtype))
+    node = "Random.1" if high is None else "Random"
+    low, high = (0, low) if high is None else (low or 0, high)
+    if high >= 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    return write(tensor, node, lambda shape: generator.randint(low, high, shape, dtype))
+
+
+def bernoulli_(tensor, p=0.5, *, generator=None):
+    """Draw 1 with probability p, a number or a tensor of them, 0 otherwise."""
+    generator = generator or default_generator
+    if not isinstance(p, Tensor):
+        check_argument("bernoulli_", "p", p, "float", 0)
+        if not 0 <= p <= 1:
+            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        return write(tensor, "Bernoulli.2", lambda shape: generator.bernoulli(shape, p))
+    if p.dtype.kind != 2:
+        raise not_implemented("bernoulli_tensor_cpu_p_", p._array.dtype)
+    if not ((p._array >= 0) & (p._array <= 1)).all():
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so,"
+            " please report an enhancement request to PyTorch.)"
+        )
+    chances = p.detach().expand(tensor.shape)._array.transpose(memory_order(tensor._array))
+    return write(tensor, "Bernoulli.1", lambda shape: generator.bernoulli(shape, chances))
+
+
+@checked(1, lambd="float")
+def exponential_(tensor, lambd=1.0, *, generator=None):
+    """Draw numbers with density λ exp(−λ x)."""
+    if tensor.dtype.kind < 2:
+        raise RuntimeError(
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you"
+            f" specified {tensor.dtype.title}"
+        )
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    generator, dtype = generator or default_generator, tensor._array.dtype
+    return write(tensor, "Exponential", lambda shape: generator.exponential(shape, lambd, dtype=dtype))

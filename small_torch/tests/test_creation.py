@@ -1,0 +1,83 @@
+"""New tensors and random numbers: types, order in memory, and errors for wrong arguments, as torch has them."""
+
+import numpy as np
+import pytest
+import torch
+
+import small_torch
+from both_torches import agree, split_rows
+
+LISTS = """
+t.tensor([np.arange(3.), np.ones(3)]) | t.tensor([np.float64(1)]) | t.tensor([np.float32(1), 2]) | t.tensor([1, 2.5, True])
+t.tensor([np.int32(1), 2]) | t.tensor([t.tensor(1), 2.5]) | t.tensor([t.ones(1), t.ones(1)]) | t.tensor([t.ones(2)]) | t.tensor([[], []])
+t.tensor([1, [2]]) | t.tensor([[1], 2]) | t.tensor([[1, 2], [3]]) | t.tensor([[[1], [2]], [[1], [2, 3]]]) | t.tensor([1, "a"]) | t.tensor(["a"])
+t.tensor([1, None]) | t.tensor({1: 2}) | t.tensor([2**63]) | t.tensor(2**63) | t.tensor([1.0, 2**70]) | t.tensor([300], dtype=t.uint8)
+t.tensor([1e10], dtype=t.int32) | t.tensor([-1], dtype=t.uint8) | t.tensor(1j, dtype=t.float32) | t.tensor(np.array(["a"]))
+t.tensor(np.arange(3)[::-1]) | t.from_numpy(np.arange(3)[::-1]) | t.tensor([1], dtype="float") | t.Tensor([[1, 2], [3]]) | t.Tensor(2.5)
+"""  # noqa: E501
+ARGUMENTS = """
+t.zeros(2, 2.5) | t.zeros([[2]]) | t.zeros() | t.zeros(None) | t.zeros(True) | t.zeros((2,), (3,)) | t.zeros(-1) | t.ones(2, -1) | t.zeros(size=(2, 3))
+t.full(2, 1) | t.full((2,), "a") | t.full((2,), 300, dtype=t.uint8) | t.full((2,), 1e300) | t.full((2,), 1j, dtype=t.float32) | t.eye(-1)
+t.arange(end=4) | t.arange(0, 5, 1.5, dtype=t.int64) | t.arange(2.5, dtype=t.int64) | t.arange(0, float("nan")) | t.arange(2, dtype=t.bool)
+t.arange(3, requires_grad=True) | t.linspace(0, 1, -1) | t.randperm(-1) | t.randperm(2.5) | t.zeros_like([1]) | t.zeros(2, foo=1)
+t.zeros(2, out=t.ones(2)) | t.rand(2, dtype=t.int64) | t.arange(3).normal_() | t.arange(3).uniform_() | t.ones(2).normal_(0, -1)
+t.ones(2).uniform_(0, float("inf")) | t.ones(2).expand(3, 2).uniform_() | t.ones(2, requires_grad=True).uniform_() | t.randint(1.5, (2,))
+t.bernoulli(t.arange(2)) | t.bernoulli(t.tensor([2.0])) | t.multinomial(t.arange(3), 2) | t.multinomial(t.ones(3), 0) | t.ones(2).copy_([1, 2])
+t.randint(0, 300, (2,), dtype=t.uint8) | t.normal(t.zeros(2), -1.0) | t.zeros(2, device="cuda") | t.zeros(2, device="gpu") | t.Size([2.5])
+t.Size([2]) * 2 | (1,) + t.Size([2]) | str(t.finfo(t.float16)) | t.finfo(t.int8) | str(t.iinfo(t.int8)) | t.LongTensor(t.ones(1)) | t.set_default_dtype(t.int64)
+isinstance(t.ones(1), t.FloatTensor) | isinstance(t.ones(1), t.LongTensor) | t.ones(2).type(t.LongTensor) | t.ones(2).type("torch.IntTensor") | t.ones(2).type("a")
+"""  # noqa: E501
+# Each fills, or draws for, a tensor x.
+DRAWS = """
+x.uniform_(-1, 2) | x.normal_(1, 2) | x.bernoulli_(0.3) | x.bernoulli_(t.full(x.shape, 0.4)) | x.random_(9) | x.random_() | x.exponential_(2.0)
+t.rand_like(x) | t.randn_like(x) | t.randint_like(x, 9) | t.zeros_like(x) | t.normal(x, 2.0) | t.normal(0.0, x + 1) | t.bernoulli(x * 0 + 0.5)
+t.nn.functional.dropout(x + 1) | t.empty_like(x).stride() | t.multinomial(x.reshape(-1, x.shape[-1]) * 0 + 1, 2)
+"""  # noqa: E501
+VIEWS = """
+x | x.permute(2, 1, 0) | x.mT | x[:, ::2] | x.transpose(0, 1)[1:] | x.permute(2, 0, 1) | x.permute(1, 2, 0)[::2] | x[:1].expand(4, -1, -1) + 0 | x[0] | x[0, 0, 0]
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("row", split_rows(LISTS + ARGUMENTS))
+def test_new_tensors(row):
+    agree(lambda t: eval(row, {"t": t, "np": np, "isinstance": isinstance, "str": str}), 0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("view", split_rows(VIEWS))
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_are_drawn_in_the_order_of_memory(view, dtype):
+    """Compare what is drawn, and the next number."""
+    for row in split_rows(DRAWS):
+
+        def program(t, row=row):
+            t.manual_seed(3)
+            x = eval(view, {"x": t.zeros(3, 4, 6, dtype=getattr(t, dtype))})
+            drawn = eval(row, {"t": t, "x": x})
+            return [drawn, drawn.stride() if isinstance(drawn, t.Tensor) else None, t.rand(1)]
+
+        if "multinomial" not in row or "[0" not in view:
+            agree(program, 3e-6)
+
+
+@pytest.mark.parametrize(
+    "draw", ["uniform_()", "normal_()", "bernoulli_(0.5)", "random_(3)", "exponential_()", "copy_(t.ones(2))"]
+)
+def test_drawing_in_place_keeps_the_graph(draw):
+    def program(t):
+        x = t.ones(2, requires_grad=True)
+        y = x * 1
+        eval(f"y.{draw}", {"t": t, "y": y})
+        (y * 2).sum().backward()
+        return y.requires_grad, x.grad
+
+    agree(program)
+
+
+def test_dropout_behind_a_recurrent_layer():
+    for t in (torch, small_torch):
+        t.manual_seed(0)
+        output, _ = t.nn.LSTM(2, 2, batch_first=True)(t.ones(3, 2, 2))
+        mask = (t.nn.Dropout(0.5)(output) != 0).tolist()
+        theirs = mask if t is torch else theirs  # noqa: F821
+    assert mask == theirs
