@@ -26,6 +26,7 @@ from . import (
     joining,
     linalg,
     matrices,
+    memory,
     nn,
     optim,
     pointwise,
@@ -34,6 +35,7 @@ from . import (
     sorting,
     tape,
     utils,
+    views,
 )  # fmt: skip
 from .absent import absent, add_modules_without_effect, always
 from .dtypes import (  # noqa: F401
@@ -150,12 +152,21 @@ def _with_out(function):
 def _in_place(function):
     """Return the operation's variant that changes its first tensor in place."""
 
+    strict, fills = function.__name__.startswith(("index_", "scatter")), function.__name__.endswith("_fill")
+
     def change(self, *arguments, **options):
         before = self
+        for argument in (*arguments, *options.values()):
+            if isinstance(argument, Tensor) and argument._version is self._version and (argument.ndim or not fills):
+                memory.check_memory(self._array, argument._array, whole=strict)
+        if memory.overlaps_itself(self._array):
+            return views.change_windows(change, self, arguments, options)
         if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
             before = Tensor(self._array.copy())
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
-        return self._assign(function(before, *arguments, **options))
+        return self._assign(
+            function(before, *arguments, **options), may_repeat=fills or function.__name__ == "index_put"
+        )
 
     change.__name__ = function.__name__ + "_"
     return change
@@ -164,7 +175,7 @@ def _in_place(function):
 for _module, _names in _OPERATIONS.items():
     for _name in _names.split():
         _function = getattr(_module, _name)
-        globals()[_name] = _with_out(_function)
+        globals()[_name] = _with_out(getattr(_function, "strict", _function))
         setattr(Tensor, _name, _function)
 for _name in _METHODS.split():
     setattr(Tensor, _name, getattr(shapes, _name))
@@ -177,9 +188,9 @@ for _name in _IN_PLACE.split():
 
 Tensor.bernoulli, Tensor.multinomial = creation.bernoulli, creation.multinomial
 Tensor.where = lambda self, condition, other: comparing.where(condition, self, other)
-Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
+Tensor.T = property(lambda self: self.permute(tuple(range(self.ndim))[::-1]))
 Tensor.mT = property(matrices.transpose_matrices)
-Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
+Tensor.H, Tensor.mH = (property(shapes.adjoint(name)) for name in ("H", "mH"))
 Tensor.real, Tensor.imag = property(arithmetic.real), property(arithmetic.imag)
 for _name, _dtype in dict(
     bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble
@@ -204,11 +215,8 @@ for _name in "and", "or", "xor":
     for _side in "", "r":
         setattr(Tensor, f"__{_side}{_name}__", getattr(comparing, f"bitwise_{_name}"))
 Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, in_place.setitem
-Tensor._assign, Tensor._check_may_change, Tensor._take_graph = (
-    in_place.assign,
-    in_place.check_may_change,
-    in_place.take_graph,
-)
+Tensor._assign, Tensor._check_may_change, Tensor._take_graph = in_place.assign, views.check_may_change, views.take_graph
+Tensor._refresh, Tensor._share_requirement = views.refresh, views.share_requirement
 Tensor.backward = autograd.engine.tensor_backward
 
 true_divide = divide = div  # noqa: F821

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 from . import dtypes
+from .memory import arrange
 from .operands import broadcast_error, cannot_broadcast, operands
 from .tape import fit, rename_node
 from .tensor import Tensor, record
@@ -28,7 +29,10 @@ def compute(function, first, second):
     """Apply numpy's function to two tensors; raise torch's error if their shapes do not broadcast."""
     try:
         with np.errstate(all="ignore"):
-            return function(first._array, second._array)
+            array = function(first._array, second._array)
+        if first._array.flags.c_contiguous or array.ndim < 2:
+            return array
+        return arrange(array, *(np.broadcast_to(x._array, array.shape).strides for x in (first, second)))
     except ValueError:
         raise broadcast_error(first, second) from None
 

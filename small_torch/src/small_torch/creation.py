@@ -9,6 +9,7 @@ from .arithmetic import floating
 from .arithmetic import zeros as zero_gradient
 from .comparing import masked
 from .dtypes import cast_array
+from .memory import check_memory
 from .operands import broadcast_error, refuse_keywords
 from .random import default_generator
 from .shapes import parse_sizes
@@ -358,16 +359,17 @@ def fill_(tensor, value):
     if isinstance(value, Tensor):
         return tensor._assign(value.expand(tensor.shape))
     array = np.full_like(tensor._array, value)
-    return tensor._assign(record(array, "Fill", (tensor,), zero_gradient))
+    return tensor._assign(record(array, "Fill", (tensor,), zero_gradient), may_repeat=True)
 
 
 def zero_(tensor):
     array = np.zeros_like(tensor._array)
-    return tensor._assign(record(array, "Zero", (tensor,), zero_gradient))
+    return tensor._assign(record(array, "Zero", (tensor,), zero_gradient), may_repeat=True)
 
 
 def copy_(tensor, source, non_blocking=False):
     source = (source if isinstance(source, Tensor) else as_tensor(source)).to(tensor.dtype)
+    check_memory(tensor._array, source._array)
     try:
         shape = np.broadcast_shapes(source._array.shape, tensor._array.shape)
     except ValueError:

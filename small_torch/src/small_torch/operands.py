@@ -74,6 +74,18 @@ def result_type(first, second):
     return b if b.kind < 3 or a.kind < 2 else a.to_complex()
 
 
+def refuse_types(tensor, kinds, text, error=NotImplementedError):
+    """Raise an error for tensors of some types. kinds: numpy's letters; text: may name the type."""
+    if tensor._array.dtype.kind in kinds:
+        raise error(text.format(tensor.dtype.title))
+
+
+def type_name(tensor):
+    """Return the name of a tensor's type in torch's errors."""
+    title = tensor.dtype.title
+    return f"CPU{title}Type" if title == "Bool" or tensor.is_complex() else f"torch.{title}Tensor"
+
+
 def broadcast_error(first, second):
     """Return torch's error for two shapes that do not broadcast."""
     a, b = first._array.shape, second._array.shape

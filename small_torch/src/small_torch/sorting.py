@@ -5,13 +5,19 @@ import math
 import numpy as np
 
 from .arithmetic import lerp
+from .comparing import masked_fill
 from .gathering import accept_scalars, index_select
+from .memory import copy_array
+from .operands import refuse_types
 from .reductions import check_not_empty, record_extreme, record_picked, return_type, sum
 from .shapes import reshape, squeeze, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis, record
 
-SORT, TOPK, MEDIAN, MODE = (return_type(name, ("values", "indices")) for name in ("sort", "topk", "median", "mode"))
+SORT, TOPK, KTHVALUE, MEDIAN, MODE = (
+    return_type(name, ("values", "indices")) for name in ("sort", "topk", "kthvalue", "median", "mode")
+)
+NO_SORT = " Sort does not support complex dtypes on CPU"
 
 
 def sort_indices(x, at, descending):
@@ -22,32 +28,50 @@ def sort_indices(x, at, descending):
     return np.flip(x.shape[at] - 1 - order, at)
 
 
-@accept_scalars
 def sort(input, dim=-1, descending=False, *, stable=False):
     """Sort along an axis; return the values and their indices."""
+    if isinstance(dim, bool):
+        dim, descending = -1, dim
+    return accept_scalars(sort_along)(input, dim, descending)
+
+
+def sort_along(input, dim, descending):
+    refuse_types(input, "c", NO_SORT, RuntimeError)
     at = axis(dim, input.ndim)
-    return record_picked(input, sort_indices(input._array, at, descending), at, True, SORT, "Sort")
+    order = sort_indices(input._array, at, descending)
+    return record_picked(input, order, at, True, SORT, "Sort", like=input._array)
 
 
-@accept_scalars
 def argsort(input, dim=-1, descending=False, *, stable=False):
-    return Tensor(sort_indices(input._array, axis(dim, input.ndim), descending))
+    return sort(input.detach(), dim, descending).indices
 
 
 @accept_scalars
-def topk(input, k, dim=-1, largest=True, sorted=True):
+def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """Return the k largest numbers along an axis, and their indices."""
     at = axis(dim, input.ndim)
-    if input._array.dtype == bool:
-        raise RuntimeError("topk does not support bool dtypes on CPU")
+    refuse_types(input, "b", "topk does not support bool dtypes on CPU", RuntimeError)
+    refuse_types(input, "c", " topk does not support complex dtypes on CPU", RuntimeError)
     if not 0 <= k <= input._array.shape[at]:
         raise RuntimeError("selected index k out of range")
     order = np.take(sort_indices(input._array, at, largest), np.arange(k), at)
     return record_picked(input, order, at, True, TOPK, "Topk")
 
 
-def median(input, dim=None, keepdim=False):
+@accept_scalars
+def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False):
+    """Return the k-th smallest number along an axis, and its index."""
+    at = axis(dim, input.ndim)
+    refuse_types(input, "bc", '"kthvalue_cpu" not implemented for {!r}')
+    if not 0 < k <= input._array.shape[at]:
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension {at}")
+    order = np.take(sort_indices(input._array, at, False), [k - 1], at)
+    return record_picked(input, order, at, keepdim, KTHVALUE, "Kthvalue")
+
+
+def median(input, dim=None, keepdim: bool = False):
     """Return the middle number, the lower of two; NaN if there is any."""
+    refuse_types(input, "bc", f'"median_{"cpu" if dim is None else "out"}" not implemented for {{!r}}')
     if dim is not None:
         return accept_scalars(median_along)(input, dim, keepdim)
     if not input.numel():
@@ -65,40 +89,62 @@ def median_along(input, dim, keepdim):
 
 
 @accept_scalars
-def mode(input, dim=-1, keepdim=False):
+def mode(input, dim: int = -1, keepdim: bool = False):
     """Return the most frequent number, the smallest of several, and its last index."""
     at = axis(dim, input.ndim)
     check_not_empty("mode", input, at)
+    refuse_types(input, "c", '"mode_cpu" not implemented for {!r}')
     x = np.moveaxis(input._array, at, -1)
     indices = np.empty(x.shape[:-1], np.int64)
     for row in np.ndindex(indices.shape):
-        values, codes, counts = np.unique(x[row], return_inverse=True, return_counts=True)
+        values, codes, counts = np.unique(x[row], return_inverse=True, return_counts=True, equal_nan=False)
         indices[row] = np.flatnonzero(codes == counts.argmax())[-1]
     return record_picked(input, np.expand_dims(indices, at), at, keepdim, MODE, "Mode")
 
 
-def quantile(input, q, dim=None, keepdim=False):
+# Where a quantile lies between the two nearest numbers, from its position among them.
+INTERPOLATIONS = {
+    "linear": lambda position: position - np.floor(position),
+    "lower": np.zeros_like,
+    "higher": lambda position: np.ceil(position) - np.floor(position),
+    "midpoint": lambda position: (np.ceil(position) - np.floor(position)) / 2,
+    "nearest": lambda position: np.round(position) - np.floor(position),
+}
+
+
+def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear"):
     """Return the numbers below which the shares q of all numbers lie.
 
     If q has an axis, it is the first axis of the result.
     """
-    if not input.numel():
-        raise RuntimeError("quantile() input tensor must be non-empty")
-    if input._array.dtype not in (np.float32, np.float64):
+    refuse_types(input, "biuc", "quantile() input tensor must be either float or double dtype", RuntimeError)
+    if input._array.dtype == np.float16:
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if not isinstance(q, Tensor):
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = Tensor(np.asarray(q, input._array.dtype))
-    x = reshape(input, -1) if dim is None or not input.ndim else input
+    if q.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if q.dtype is not input.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if not input.numel():
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if interpolation not in INTERPOLATIONS:
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got"
+            f" {interpolation}"
+        )
     at = 0 if dim is None else axis(dim, input.ndim)
-    ordered, n = sort(x, at).values, x._array.shape[at]
-    position = q * (n - 1)
-    low = Tensor(np.floor(position._array).astype(np.int64))
-    high = Tensor(np.ceil(position._array).astype(np.int64))
-    a, b = index_select(ordered, at, low.reshape(-1)), index_select(ordered, at, high.reshape(-1))
-    fraction = (position - low).reshape(-1)
-    out = lerp(a, b, fraction.reshape([-1 if i == at else 1 for i in range(x.ndim)])).movedim(at, 0)
+    if ((q._array < 0) | (q._array > 1)).any():
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    x = reshape(input, -1) if dim is None or not input.ndim else input
+    ordered, position = sort(x, at).values, q._array.reshape(-1) * (x._array.shape[at] - 1)
+    low, high = (index_select(ordered, at, Tensor(f(position).astype(np.int64))) for f in (np.floor, np.ceil))
+    fraction = INTERPOLATIONS[interpolation](position).astype(x._array.dtype)
+    out = lerp(low, high, Tensor(fraction.reshape([-1 if i == at else 1 for i in range(x.ndim)])))
+    is_nan = Tensor(np.isnan(x._array).any(at, keepdims=True))
+    out = masked_fill(out, is_nan.expand(out.shape), math.nan).movedim(at, 0).contiguous()
     if keepdim:
         out = reshape(out, -1, *(1,) * input.ndim) if dim is None else unsqueeze(out, at + 1) if input.ndim else out
     return out if q.ndim else squeeze(out, 0)
@@ -106,10 +152,11 @@ def quantile(input, q, dim=None, keepdim=False):
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Return each number once, in order."""
+    refuse_types(input, "c", f'"unique{"" if dim is None else "_dim"}" not implemented for {{!r}}')
     at = None if dim is None else axis(dim, input.ndim)
-    values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at)
+    values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at, equal_nan=False)
     inverse = inverse.reshape(input._array.shape if dim is None else (-1,))
-    values = record(values, "Unique2" if dim is None else "UniqueDim", (input,), no_derivative("unique"))
+    values = record(copy_array(values), "Unique2" if dim is None else "UniqueDim", (input,), no_derivative("unique"))
     outs = (values, *([Tensor(inverse)] if return_inverse else []), *([Tensor(counts)] if return_counts else []))
     return outs if len(outs) > 1 else values
 
@@ -125,7 +172,12 @@ def no_derivative(name):
 
 def bincount(input, weights=None, minlength=0):
     """Count how often each integer occurs."""
-    if input.ndim != 1 or input.dtype.kind > 1 or (input._array < 0).any():
+    refuse_types(input, "bfc", '"bincount_cpu" not implemented for {!r}')
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if not input.numel() and input.ndim == 1:
+        return Tensor(np.zeros(minlength, np.int64))
+    if input.ndim != 1 or (input._array < 0).any():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))

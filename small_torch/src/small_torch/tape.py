@@ -143,7 +143,9 @@ def edge_of(tensor):
     if not tensor._requires_grad:
         return None
     node = tensor._grad_fn if tensor._base is None else tensor.grad_fn
-    return tensor if node is None else (node, tensor._output)
+    if node is None:  # a view that only its base's flag lets require a gradient has no end for it
+        return None if tensor._base is not None and tensor._base._requires_grad else tensor
+    return node, tensor._output
 
 
 def rename_node(out, name):

@@ -26,8 +26,13 @@ def legacy_array(data, sizes):
     return np.asarray(data, dtypes.default[0].np if isinstance(data, (list, tuple)) else None)
 
 
-def axis(dim, ndim):
-    """Return an axis counted from the front; raise IndexError if it does not exist."""
+def axis(dim, ndim, wrap_scalar=True):
+    """Return an axis counted from the front; raise IndexError if it does not exist.
+
+    wrap_scalar: whether a tensor without axes counts as one with one axis.
+    """
+    if not ndim and not wrap_scalar:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     size = max(ndim, 1)
     if not -size <= dim < size:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
@@ -37,7 +42,7 @@ def axis(dim, ndim):
 class Tensor:
     """A multi-dimensional array of numbers of one type."""
 
-    _requires_grad, _grad_fn, _output, _hooks, _base, _replay = False, None, 0, None, None, None
+    _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _views = False, None, 0, None, None, None, None
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
@@ -74,7 +79,7 @@ class Tensor:
 
     def size(self, dim=None):
         """Return the shape, or the length of one axis."""
-        return self.shape if dim is None else self._array.shape[axis(dim, self.ndim)]
+        return self.shape if dim is None else self._array.shape[axis(dim, self.ndim, False)]
 
     def numel(self):
         return self._array.size
@@ -83,10 +88,13 @@ class Tensor:
 
     def stride(self, dim=None):
         """Return, for each axis, the distance of neighbours in memory, in numbers."""
-        strides = [stride // self._array.itemsize for stride in self._array.strides]
+        strides, shape = [stride // self._array.itemsize for stride in self._array.strides], self._array.shape
+        for at in reversed(range(self.ndim)):
+            if shape[at] == 1 and not strides[at]:  # numpy's for a new axis
+                strides[at] = shape[at + 1] * strides[at + 1] if at + 1 < self.ndim else 1
         if not self._array.size:  # numpy's are zeros; torch's are those of axes of length 1
             strides = np.cumprod([1, *(max(n, 1) for n in self._array.shape[:0:-1])])[: self.ndim][::-1].tolist()
-        return tuple(strides) if dim is None else strides[axis(dim, self.ndim)]
+        return tuple(strides) if dim is None else strides[axis(dim, self.ndim, False)]
 
     def data_ptr(self):
         return self._array.__array_interface__["data"][0] if self._array.size else 0
@@ -148,6 +156,8 @@ class Tensor:
         if value and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._requires_grad = bool(value)
+        if value and self._views:
+            self._share_requirement()
 
     def requires_grad_(self, requires_grad=True):
         if requires_grad and self.dtype.kind < 2:
@@ -157,16 +167,9 @@ class Tensor:
 
     @property
     def grad_fn(self):
-        base = self._base
-        if base is not None and self._seen != self._version[0] and base.requires_grad and base._written is not None:
-            self._seen = self._version[0]  # the base was changed in place: view the changed base
-            view = self._replay(base)
-            self._grad_fn, self._output, self._requires_grad = view._grad_fn, view._output, view._requires_grad
-            if view._grad_fn is not None:
-                view._grad_fn.title = "AsStrided"
+        if self._base is not None and self._seen != self._version[0]:
+            self._refresh()
         return self._grad_fn
-
-    _written = None  # the version after the last change in place that left a node
 
     @property
     def is_leaf(self):
@@ -206,7 +209,14 @@ class Tensor:
         return self
 
     def detach_(self):
-        self._grad_fn, self._requires_grad, self._output, self._base = None, False, 0, None
+        if self._base is not None:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for"
+                " training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence"
+                " detach_() cannot be called on these gradients. To fix this error, please refer to the"
+                " Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+            )
+        self._grad_fn, self._requires_grad, self._output = None, False, 0
         return self
 
     @property
@@ -278,15 +288,17 @@ class Tensor:
         return id(self)
 
     def __repr__(self, *, tensor_contents=None):
-        grad_fn = self.grad_fn
         if self.is_meta:
             return f"tensor(..., device='meta', size={tuple(self.shape)}" + (
                 ")" if self.dtype is dtypes.default[0] else f", dtype={self.dtype})"
             )
-        return tensor_text(
-            self._array, self.dtype.name, dtypes.default[0].name, self._requires_grad and grad_fn is None,
-            grad_fn and grad_fn.name_of(self._output),
-        )  # fmt: skip
+        try:
+            node = self.grad_fn
+            origin = node and node.name_of(self._output)
+        except RuntimeError:  # a view whose base was changed, though it must not be
+            origin = "Invalid"
+        requires_grad = self._requires_grad and origin is None
+        return tensor_text(self._array, self.dtype.name, dtypes.default[0].name, requires_grad, origin)
 
     def __format__(self, spec):
         return format(self.item(), spec) if not self.ndim else object.__format__(self, spec)
@@ -381,15 +393,3 @@ def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
                 out._grad_fn, out._requires_grad, out._output = node, True, number
             node.shapes[number] = out._array.shape, out._array.dtype
     return outs
-
-
-def record_view(base, array, name, rule, replay):
-    """Record a view, a tensor that shares its base's numbers.
-
-    replay: makes the view of its base again, after one of the two was changed in place.
-    """
-    out = record(array, name, (base,), rule)
-    out._version, out._base, out._replay, out._seen = base._version, base, replay, base._version[0]
-    if base.device is not cpu:
-        out.device = base.device
-    return out
