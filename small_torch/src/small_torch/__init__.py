@@ -6,7 +6,6 @@ of tensors. Numbers, types, shapes, messages and random numbers are torch's; tes
 name that is missing raises an error that says so.
 """
 
-import inspect as _inspect
 import math as _math
 
 import numpy as _np
@@ -32,6 +31,7 @@ from . import (
     pointwise,
     reductions,
     shapes,
+    signatures,
     sorting,
     tape,
     utils,
@@ -127,19 +127,12 @@ def _with_out(function):
     """Return the function with torch's argument `out`, a tensor that takes the result."""
 
     def call(*arguments, out=None, **options):
-        try:
-            result = function(*arguments, **options)
-        except AttributeError as error:
-            for position, argument in enumerate(arguments, 1):
-                if isinstance(argument, (tuple, list, str)) or argument is None:
-                    name = _inspect.unwrap(function).__code__.co_varnames[position - 1]
-                    kind = type(argument).__name__
-                    raise TypeError(
-                        f"{function.__name__}(): argument {name!r} (position {position}) must be Tensor, not {kind}"
-                    ) from error
-            raise
         if out is None:
-            return result
+            return function(*arguments, **options)
+        for argument in arguments:
+            if isinstance(argument, Tensor) and argument._version is out._version:
+                memory.check_memory(out._array, argument._array, whole=function.__name__ == "cat")
+        result = function(*arguments, **options)
         if out.shape != result.shape:
             out._array = _np.empty_like(result._array)
         return out._assign(result)
@@ -161,6 +154,8 @@ def _in_place(function):
                 memory.check_memory(self._array, argument._array, whole=strict)
         if memory.overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
+        if self._base is not None:
+            views.check_may_change(self)
         if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
             before = Tensor(self._array.copy())
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
@@ -175,8 +170,8 @@ def _in_place(function):
 for _module, _names in _OPERATIONS.items():
     for _name in _names.split():
         _function = getattr(_module, _name)
-        globals()[_name] = _with_out(getattr(_function, "strict", _function))
-        setattr(Tensor, _name, _function)
+        globals()[_name] = signatures.checked(_with_out(getattr(_function, "strict", _function)), False)
+        setattr(Tensor, _name, signatures.checked(_function, True) if _function.__annotations__ else _function)
 for _name in _METHODS.split():
     setattr(Tensor, _name, getattr(shapes, _name))
 for _name in _CREATION.split():

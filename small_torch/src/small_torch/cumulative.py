@@ -6,6 +6,8 @@ import numpy as np
 
 from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
+from .memory import contiguous
+from .operands import refuse_types
 from .reductions import prod, return_type, sum
 from .shapes import flip
 from .tensor import Tensor, axis, record, record_many
@@ -18,9 +20,8 @@ def accumulate(function, x, dim, result_type):
     if not x.ndim:
         return x.astype(result_type)
     with np.errstate(all="ignore"):
-        return function(x, dim, dtype=np.float64 if result_type == np.float32 else result_type).astype(
-            result_type, copy=False
-        )
+        out = function(x, dim, dtype=np.float64 if result_type == np.float32 else result_type)
+    return contiguous(out.astype(result_type, copy=False))
 
 
 def cumsum(input, dim, *, dtype=None):
@@ -59,6 +60,7 @@ def cumprod(input, dim, *, dtype=None):
 def cummax(input, dim):
     """Return running maxima and their indices (the last, of equal ones)."""
     at = axis(dim, input.ndim)
+    refuse_types(input, "c", '"cummax_cpu" not implemented for {!r}')
     x = np.moveaxis(input._array, at, 0)
     indices = np.zeros(x.shape, np.int64)
     best_value, best_index = x[:1], indices[:1]
@@ -67,13 +69,15 @@ def cummax(input, dim):
         is_better = (current >= best_value) & ~np.isnan(best_value) | np.isnan(current)
         best_value, best_index = np.where(is_better, current, best_value), np.where(is_better, i, best_index)
         indices[i : i + 1] = best_index
-    indices = np.moveaxis(indices, 0, at)
+    indices = contiguous(np.moveaxis(indices, 0, at))
     shape = input._array.shape
 
     def rule(g, _):
         return scatter_add(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
 
-    return CUMMAX(*record_many([np.take_along_axis(input._array, indices, at), indices], "Cummax", (input,), rule))
+    return CUMMAX(
+        *record_many([contiguous(np.take_along_axis(input._array, indices, at)), indices], "Cummax", (input,), rule)
+    )
 
 
 def diff(input, n=1, dim=-1):
@@ -82,6 +86,8 @@ def diff(input, n=1, dim=-1):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if not n:
+        return input.clone()
     for _ in range(builtins.min(n, input._array.shape[axis(dim, input.ndim)])):
         length = input._array.shape[dim]
         after, before = narrow(input, dim, 1, length - 1), narrow(input, dim, 0, length - 1)

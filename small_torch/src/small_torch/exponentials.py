@@ -5,6 +5,7 @@ import numpy as np
 from .arithmetic import floating
 from .cumulative import cumsum
 from .gathering import accept_scalars
+from .memory import contiguous
 from .operands import refuse_keywords
 from .pointwise import exp, log
 from .reductions import axes_of, restore_axes, sum
@@ -25,7 +26,7 @@ def logsumexp(input, dim, keepdim=False):
     def rule(g):
         return restore_axes(g, axes, keepdim) * exp(x - logsumexp(x, axes, True))
 
-    return record(array if keepdim else array.squeeze(axes), "Logsumexp", (x,), rule, [x])
+    return record(contiguous(array if keepdim else array.squeeze(axes)), "Logsumexp", (x,), rule, [x])
 
 
 @accept_scalars
@@ -59,7 +60,7 @@ def softmax(input, dim=None, dtype=None, **unknown):
         return x * 0 + 1
     with np.errstate(all="ignore"):
         e = np.exp(x._array - x._array.max(at, keepdims=True))
-        array = e / e.sum(at, keepdims=True)
+        array = contiguous(e / e.sum(at, keepdims=True))
 
     def rule(g):
         y = softmax(x, at)
@@ -78,7 +79,7 @@ def log_softmax(input, dim=None, dtype=None, **unknown):
         return x * 0
     with np.errstate(all="ignore"):
         difference = x._array - x._array.max(at, keepdims=True)
-        array = difference - np.log(np.exp(difference).sum(at, keepdims=True))
+        array = contiguous(difference - np.log(np.exp(difference).sum(at, keepdims=True)))
 
     def rule(g):
         return g - softmax(x, at) * sum(g, at, True)

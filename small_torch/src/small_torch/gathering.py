@@ -7,6 +7,7 @@ import numpy as np
 from . import dtypes
 from .indexing import check_bounds, put, put_sum, take
 from .memory import contiguous
+from .operands import refuse_types, scalar_array
 from .shapes import broadcast_tensors, clone, expand, flatten, reshape, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis, record
@@ -43,10 +44,12 @@ def index_select(input, dim: int, index: Tensor):
     if not input.ndim and index.numel() != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
     n = input._array.shape[dim] if input.ndim else 1
-    if not n and index.numel():
+    if not n and index.numel() and input.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     outside = index._array[(index._array >= n) | (index._array < 0)]
-    if outside.size and (dim == 1 or not input.numel()):  # torch has a program of its own for this dimension
+    if outside.size and (
+        dim == 1 or not input.numel() and input.ndim > 1
+    ):  # torch has a program of its own for this dimension
         raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={n}")
     if outside.size:
         raise IndexError("index out of range in self")
@@ -82,8 +85,10 @@ def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
         )
     if not input.numel():
         return clone(input)
+    if input.ndim == 1 and ((index._array < 0) | (index._array >= input.numel())).any():
+        raise IndexError("index out of range in self")
     check_rows(RuntimeError, "", index, dim, input)
-    source = source if alpha == 1 else source * alpha
+    source = source if alpha == 1 else source * np.asarray(alpha).astype(source._array.dtype).item()
     return put(input, rows_at(dim, index), source, "IndexAdd", True, [index], keep_order=False)
 
 
@@ -133,10 +138,9 @@ def index_copy(input, dim: int, index: Tensor, source: Tensor):
     return put(input, rows_at(dim, index), source, "IndexCopy", saved=[index], keep_order=False)
 
 
-@accept_scalars
 def index_fill(input, dim: int, index: Tensor, value):
     """Return a copy in which the rows at these indices are filled with a number."""
-    if isinstance(value, Tensor) and value.numel() != 1:
+    if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
@@ -144,11 +148,19 @@ def index_fill(input, dim: int, index: Tensor, value):
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
+    value = value.to(input.dtype) if isinstance(value, Tensor) else Tensor(scalar_array(value, input.dtype))
+    return fill_rows(input, dim, index, value)
+
+
+@accept_scalars
+def fill_rows(input, dim, index, value):
     dim = axis(dim, input.ndim)
-    for item in index._array.reshape(-1) if input.numel() else ():
-        check_bounds(item, dim, input._array.shape[dim])
-    value = value if isinstance(value, Tensor) else Tensor(np.asarray(value).astype(input._array.dtype))
-    return put(input, rows_at(dim, index), value.to(input.dtype), "IndexFill", saved=[index])
+    n = input._array.shape[dim]
+    if not input.numel() and n:
+        return clone(input)
+    for item in index._array.reshape(-1):
+        check_bounds(item, dim, n)
+    return put(input, rows_at(dim, index), reshape(value, ()), "IndexFill", saved=[index])
 
 
 def index_grid(index, dim):
@@ -233,34 +245,38 @@ def masked_select(input, mask: Tensor):
     """Return the numbers where a mask is set, in one row."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    input, mask = (reshape(x, 1) if not x.ndim else x for x in broadcast_tensors(input, mask))
+    input, mask = (reshape(x, 1) if not x.ndim else x for x in broadcast_tensors(mask, input)[::-1])
     return rename_node(take(input, np.nonzero(mask._array)), "MaskedSelect")
 
 
 def nonzero(input, *, as_tuple: bool = False):
     """Return the indices of all numbers that are not zero, a row each."""
     if as_tuple:
-        return tuple(Tensor(indices) for indices in np.nonzero(np.atleast_1d(input._array)))
+        return tuple(Tensor(contiguous(indices)) for indices in np.nonzero(np.atleast_1d(input._array)))
     return Tensor(np.argwhere(input._array))
 
 
 def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     """Repeat each element, with the copies side by side."""
+    counts = input if repeats is None else repeats
+    if isinstance(counts, Tensor):
+        refuse_types(counts, "bfcu", '"repeat_interleave_cpu" not implemented for {!r}')
     if repeats is None:  # of counts alone, torch makes indices
+        if input.ndim != 1:
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
         return Tensor(np.repeat(np.arange(input.numel()), input._array))
     if dim is None:
         input, dim = flatten(input), 0
-    input = input if input.ndim else reshape(input, 1)
-    dim = axis(dim, input.ndim)
+    at = axis(dim, input.ndim, wrap_scalar=not isinstance(repeats, Tensor))
     if isinstance(repeats, (int, np.integer)):
         if repeats < 0:
             raise RuntimeError("Repeats must be non-negative")
         shape = input._array.shape
-        copies = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
-        return flatten(clone(copies, memory_format="torch.contiguous_format"), dim, dim + 1)
-    counts, n = repeats._array, input._array.shape[dim]
-    if counts.dtype not in (np.int64, np.int32):
-        raise RuntimeError("repeats has to be Long or Int tensor")
+        copies = expand(
+            unsqueeze(input, at + 1 if shape else axis(1, 0)), (*shape[: at + 1], repeats, *shape[at + 1 :])
+        )
+        return flatten(clone(copies, memory_format="torch.contiguous_format"), at, at + 1)
+    counts, n = repeats._array, input._array.shape[at]
     if counts.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if counts.size not in (1, n):
@@ -270,4 +286,4 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         )
     if (counts < 0).any():
         raise RuntimeError("repeats can not be negative")
-    return index_select(input, dim, Tensor(np.repeat(np.arange(n), counts.astype(np.intp))))
+    return index_select(input, at, Tensor(np.repeat(np.arange(n), counts.astype(np.intp))))

@@ -39,8 +39,8 @@ def split_index(index, shape):
         raise IndexError(
             "slice() cannot be applied to a 0-dim tensor."
             if isinstance(index[0], slice)
-            else "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert"
-            " a 0-dim tensor to a number"
+            else "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to"
+            " convert a 0-dim tensor to a number"
         )
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")

@@ -10,7 +10,8 @@ SHARED = (
 
 def contiguous(array):
     """Return an array whose numbers lie row by row: itself, or a copy."""
-    return np.asarray(array, order="C")
+    array = np.asarray(array, order="C")
+    return array.reshape(-1).reshape(array.shape) if 1 in array.shape and array.ndim > 1 else array
 
 
 def copy_array(array):

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from .arithmetic import floating, set_name, zeros
+from .arithmetic import floating, set_name
 from .comparing import masked, maximum, minimum
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
@@ -17,8 +17,10 @@ from .tape import recording, rename_node
 from .tensor import Tensor, axis, record, record_many
 
 
-def axes_of(dim, ndim):
+def axes_of(dim, ndim, keepdim=False):
     """Return the named axes, counted from the front; all if none is named."""
+    if not isinstance(keepdim, bool):
+        raise TypeError("keepdim must be bool")
     if dim is None or isinstance(dim, (tuple, list)) and not dim:
         return tuple(range(ndim))
     named = check_dims(dim, ndim)
@@ -62,7 +64,7 @@ def total(x, axes, keepdim=False, integers=None):
 def sum(input, dim=None, keepdim: bool = False, *, dtype=None):
     """Return the sum of all numbers, or along axes."""
     x = cast(input, dtype)
-    axes, shape = axes_of(dim, x.ndim), x._array.shape
+    axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
     array = total(x._array, axes, keepdim, None if dtype is not None else np.int64)
     return record(
         array, "Sum" if dim is None else "Sum.1", (x,), lambda g: restore_axes(g, axes, keepdim).expand(shape)
@@ -83,7 +85,7 @@ def mean(input, dim=None, keepdim: bool = False, *, dtype=None):
         "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
         RuntimeError,
     )  # fmt: skip
-    axes, shape = axes_of(dim, x.ndim), x._array.shape
+    axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
     count = math.prod([shape[i] for i in axes])
     with np.errstate(all="ignore"):
         array = total(x._array, axes, keepdim) / np.asarray(count, x._array.dtype)
@@ -98,7 +100,7 @@ def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction=Non
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     refuse_types(input, "biu", "std and var only support floating point and complex dtypes", RuntimeError)
-    axes, x = axes_of(dim, input.ndim), input._array
+    axes, x = axes_of(dim, input.ndim, keepdim), input._array
     count = math.prod([x.shape[i] for i in axes])
     ddof = correction if correction is not None else int(unbiased)
     x = x.astype(np.float32) if x.dtype == np.float16 else x
@@ -163,8 +165,9 @@ def extreme_values(name, function):
             if dim in ((), None):
                 raise missing_dim_error(name)
             for d in (dim,) if isinstance(dim, int) else dim:
-                check_not_empty(name, input, axis(d, input.ndim))
-        axes = axes_of(dim, input.ndim)
+                axis(d, input.ndim)
+                check_not_empty(name, input, d)
+        axes = axes_of(dim, input.ndim, keepdim)
         extremes = np.asarray(function(input._array, axes, keepdims=True))
 
         def rule(g):
@@ -190,6 +193,10 @@ amax, amin = extreme_values("amax", np.max), extreme_values("amin", np.min)
 
 def aminmax(input, *, dim=None, keepdim: bool = False):
     refuse_types(input, "c", '"aminmax_cpu" not implemented for {!r}')
+    if dim is None and not input.numel():
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     return return_type("aminmax", ("min", "max"))(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
@@ -237,6 +244,8 @@ def extreme(name, reduce_all, find_index, of_two, kind):
         if isinstance(dim, Tensor) or other is not None:
             return of_two(input, dim if other is None else other)
         if dim is None:
+            if keepdim:
+                raise TypeError(f"{name}() received an invalid combination of arguments - got (keepdim=bool, )")
             refuse_types(input, "c", f'"{name}_all" not implemented for {{!r}}')
             if not input.numel():
                 raise missing_dim_error(name)
@@ -268,7 +277,7 @@ def record_extreme(input, array, name):
 def index_of_extreme(name, function):
     """Make `argmax` or `argmin`: of equal numbers the first counts."""
 
-    def operation(input, dim=None, keepdim: bool = False):
+    def operation(input, dim: int = None, keepdim: bool = False):
         refuse_types(input, "b", f"{name}(): does not support bool input", RuntimeError)
         refuse_types(input, "c", f"{name}(): does not support complex input", RuntimeError)
         if not input.numel():
@@ -276,7 +285,7 @@ def index_of_extreme(name, function):
                 raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
             check_not_empty(name, input, axis(dim, input.ndim))
         if dim is None:
-            return Tensor(np.asarray(function(input._array), np.int64))
+            return Tensor(np.asarray(function(input._array), np.int64).reshape((1,) * input.ndim if keepdim else ()))
         array = function(input._array, axis(dim, input.ndim), keepdims=keepdim)
         return Tensor(contiguous(np.asarray(array, np.int64)))
 
@@ -290,7 +299,8 @@ def boolean_reduction(name, function):
     """Make `any` or `all`."""
 
     def operation(input, dim=None, keepdim: bool = False):
-        result = function(input._array, axes_of(dim, input.ndim), keepdims=keepdim)
+        axes = () if isinstance(dim, (tuple, list)) and not dim else axes_of(dim, input.ndim, keepdim)
+        result = function(input._array, axes, keepdims=keepdim)
         return Tensor(contiguous(np.asarray(result, np.uint8 if input._array.dtype == np.uint8 else bool)))
 
     return set_name(name, operation)
@@ -305,12 +315,13 @@ def count_nonzero(input, dim=None):
 
 def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     """Return (Σ |x|ᵖ)^(1/p)."""
-    x = input if dtype is None else input.to(dtype)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     refuse_types(
-        x, "biu", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", RuntimeError
+        input, "biu", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", RuntimeError
     )
-    p = 2 if p in ("fro", None) else p
-    axes, size = axes_of(dim, x.ndim), np.abs(x._array)
+    x, p = input if dtype is None else input.to(dtype), 2 if p in ("fro", None) else p
+    axes, size = axes_of(dim, x.ndim, keepdim), np.abs(x._array)
     if builtins.abs(p) == math.inf:
         if not np.prod([x._array.shape[i] for i in axes]):
             where = (
@@ -321,12 +332,8 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
             )
         return rename_node((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
     if p == 0:
-        return record(
-            contiguous(np.sum(x._array != 0, axes, size.dtype, keepdims=keepdim)),
-            "LinalgVectorNorm",
-            (x,),
-            lambda g: zeros(x),
-        )
+        array = contiguous(np.sum(x._array != 0, axes, size.dtype, keepdims=keepdim))
+        return record(array, "LinalgVectorNorm", (x,), lambda g: None)
     if p == 1:
         return rename_node(sum(x.abs(), axes, keepdim), "LinalgVectorNorm")
     with np.errstate(all="ignore"):
@@ -339,7 +346,7 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
         share = masked(
             restore_axes(g, axes, keepdim) / length ** (p - 1), length._array == 0
         )  # 0 where all numbers are 0
-        return share * (x if p == 2 else x.sgn() * x.abs() ** (p - 1))
+        return share * (x if p == 2 else masked(x.sgn() * x.abs() ** (p - 1), x._array == 0))
 
     return record(array, "LinalgVectorNorm", (x,), rule, [x])
 

@@ -30,7 +30,7 @@ def parse_sizes(sizes):
 def takes_sizes(name):
     """Decorate an operation on a tensor and a tuple of integers, so that it takes them in all of torch's forms.
 
-    name: that of the integers as a keyword. The attribute `strict` is the form of torch's functions, which take a tuple.
+    name: that of the integers as a keyword. The attribute `strict` is the form of functions, which take only a tuple.
     """
 
     def decorate(operation):

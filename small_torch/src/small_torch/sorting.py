@@ -17,7 +17,6 @@ from .tensor import Tensor, axis, record
 SORT, TOPK, KTHVALUE, MEDIAN, MODE = (
     return_type(name, ("values", "indices")) for name in ("sort", "topk", "kthvalue", "median", "mode")
 )
-NO_SORT = " Sort does not support complex dtypes on CPU"
 
 
 def sort_indices(x, at, descending):
@@ -30,14 +29,12 @@ def sort_indices(x, at, descending):
 
 def sort(input, dim=-1, descending=False, *, stable=False):
     """Sort along an axis; return the values and their indices."""
-    if isinstance(dim, bool):
-        dim, descending = -1, dim
     return accept_scalars(sort_along)(input, dim, descending)
 
 
 def sort_along(input, dim, descending):
-    refuse_types(input, "c", NO_SORT, RuntimeError)
     at = axis(dim, input.ndim)
+    refuse_types(input, "c", " Sort does not support complex dtypes on CPU", RuntimeError)
     order = sort_indices(input._array, at, descending)
     return record_picked(input, order, at, True, SORT, "Sort", like=input._array)
 
@@ -50,10 +47,10 @@ def argsort(input, dim=-1, descending=False, *, stable=False):
 def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """Return the k largest numbers along an axis, and their indices."""
     at = axis(dim, input.ndim)
-    refuse_types(input, "b", "topk does not support bool dtypes on CPU", RuntimeError)
-    refuse_types(input, "c", " topk does not support complex dtypes on CPU", RuntimeError)
     if not 0 <= k <= input._array.shape[at]:
         raise RuntimeError("selected index k out of range")
+    refuse_types(input, "b", "topk does not support bool dtypes on CPU", RuntimeError)
+    refuse_types(input, "c", " topk does not support complex dtypes on CPU", RuntimeError)
     order = np.take(sort_indices(input._array, at, largest), np.arange(k), at)
     return record_picked(input, order, at, True, TOPK, "Topk")
 
@@ -71,9 +68,9 @@ def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False):
 
 def median(input, dim=None, keepdim: bool = False):
     """Return the middle number, the lower of two; NaN if there is any."""
-    refuse_types(input, "bc", f'"median_{"cpu" if dim is None else "out"}" not implemented for {{!r}}')
     if dim is not None:
         return accept_scalars(median_along)(input, dim, keepdim)
+    refuse_types(input, "bc", '"median_cpu" not implemented for {!r}')
     if not input.numel():
         return rename_node((sum(input) * math.nan).to(input.dtype), "Median")
     return record_extreme(input, median_along(reshape(input.detach(), -1), 0, False).values._array, "Median")
@@ -82,6 +79,7 @@ def median(input, dim=None, keepdim: bool = False):
 def median_along(input, dim, keepdim):
     at = axis(dim, input.ndim)
     check_not_empty("median", input, at)
+    refuse_types(input, "bc", '"median_out" not implemented for {!r}')
     middle = np.take(sort_indices(input._array, at, False), [(input._array.shape[at] - 1) // 2], at)
     is_nan = np.isnan(input._array)
     middle = np.where(is_nan.any(at, keepdims=True), is_nan.argmax(at, keepdims=True), middle)
@@ -144,7 +142,7 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear
     fraction = INTERPOLATIONS[interpolation](position).astype(x._array.dtype)
     out = lerp(low, high, Tensor(fraction.reshape([-1 if i == at else 1 for i in range(x.ndim)])))
     is_nan = Tensor(np.isnan(x._array).any(at, keepdims=True))
-    out = masked_fill(out, is_nan.expand(out.shape), math.nan).movedim(at, 0).contiguous()
+    out = masked_fill(out, is_nan.expand(out.shape), math.nan).movedim(at, 0)
     if keepdim:
         out = reshape(out, -1, *(1,) * input.ndim) if dim is None else unsqueeze(out, at + 1) if input.ndim else out
     return out if q.ndim else squeeze(out, 0)
@@ -153,19 +151,26 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Return each number once, in order."""
     refuse_types(input, "c", f'"unique{"" if dim is None else "_dim"}" not implemented for {{!r}}')
-    at = None if dim is None else axis(dim, input.ndim)
+    at = None if dim is None else axis(dim, input.ndim, wrap_scalar=False)
+    if dim is not None and not input.numel() and input._array.shape[at]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at, equal_nan=False)
     inverse = inverse.reshape(input._array.shape if dim is None else (-1,))
-    values = record(copy_array(values), "Unique2" if dim is None else "UniqueDim", (input,), no_derivative("unique"))
+    values = record(
+        copy_array(values),
+        "Unique2" if dim is None else "UniqueDim",
+        (input,),
+        no_derivative("_unique2" if dim is None else "unique_dim"),
+    )
     outs = (values, *([Tensor(inverse)] if return_inverse else []), *([Tensor(counts)] if return_counts else []))
     return outs if len(outs) > 1 else values
 
 
-def no_derivative(name):
+def no_derivative(text, error=NotImplementedError):
     """Return the rule of an operation without a gradient, which raises torch's error."""
 
     def rule(*gradients):
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+        raise error(text)
 
     return rule
 
@@ -185,4 +190,9 @@ def bincount(input, weights=None, minlength=0):
         raise RuntimeError("weights should be 1-d and have the same length as input")
     array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
-    return record(array, "NotImplemented", (weights,), no_derivative("bincount"))
+    return record(
+        array,
+        "NotImplemented",
+        (weights,),
+        no_derivative("derivative for aten::bincount is not implemented", RuntimeError),
+    )

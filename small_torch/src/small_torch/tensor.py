@@ -90,7 +90,7 @@ class Tensor:
         """Return, for each axis, the distance of neighbours in memory, in numbers."""
         strides, shape = [stride // self._array.itemsize for stride in self._array.strides], self._array.shape
         for at in reversed(range(self.ndim)):
-            if shape[at] == 1 and not strides[at]:  # numpy's for a new axis
+            if shape[at] == 1 and strides[at] < 1:  # numpy's for a new axis
                 strides[at] = shape[at + 1] * strides[at + 1] if at + 1 < self.ndim else 1
         if not self._array.size:  # numpy's are zeros; torch's are those of axes of length 1
             strides = np.cumprod([1, *(max(n, 1) for n in self._array.shape[:0:-1])])[: self.ndim][::-1].tolist()
