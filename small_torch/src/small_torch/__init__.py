@@ -29,6 +29,7 @@ from . import (
     nn,
     optim,
     pointwise,
+    rearranging,
     reductions,
     shapes,
     signatures,
@@ -94,9 +95,10 @@ _OPERATIONS = {
     exponentials: "log_softmax logcumsumexp logsumexp softmax",
     sorting: "argsort bincount median mode quantile sort topk unique",
     shapes: """
-        broadcast_tensors broadcast_to clone diag diag_embed diagonal flatten flip movedim numel permute ravel
-        reshape roll squeeze swapaxes t tile transpose tril triu unflatten unsqueeze
+        broadcast_tensors broadcast_to diagonal flatten movedim numel permute ravel reshape squeeze swapaxes t
+        transpose unflatten unsqueeze
     """,
+    rearranging: "clone diag diag_embed flip roll tile tril triu",
     indexing: "index_put",
     gathering: """
         gather index_add index_copy index_fill index_select masked_select nonzero repeat_interleave scatter
@@ -106,7 +108,7 @@ _OPERATIONS = {
     matrices: "addmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace",
     linalg: "det inverse matrix_power",
 }
-_METHODS = "contiguous expand expand_as repeat unfold view view_as"
+_METHODS = {shapes: "expand expand_as unfold view view_as", rearranging: "contiguous repeat"}
 _CREATION = """
     arange as_tensor asarray bernoulli complex empty empty_like eye from_numpy full full_like get_rng_state initial_seed linspace
     manual_seed multinomial normal ones ones_like rand rand_like randint randn randn_like randperm
@@ -172,8 +174,9 @@ for _module, _names in _OPERATIONS.items():
         _function = getattr(_module, _name)
         globals()[_name] = signatures.checked(_with_out(getattr(_function, "strict", _function)), False)
         setattr(Tensor, _name, signatures.checked(_function, True) if _function.__annotations__ else _function)
-for _name in _METHODS.split():
-    setattr(Tensor, _name, getattr(shapes, _name))
+for _module, _names in _METHODS.items():
+    for _name in _names.split():
+        setattr(Tensor, _name, signatures.checked(getattr(_module, _name), True))
 for _name in _CREATION.split():
     globals()[_name] = getattr(creation, _name)
 for _name in _NEW.split():

@@ -7,9 +7,9 @@ import numpy as np
 from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
 from .memory import contiguous
-from .operands import refuse_types
+from .operands import refuse, refuse_types
+from .rearranging import flip
 from .reductions import prod, return_type, sum
-from .shapes import flip
 from .tensor import Tensor, axis, record, record_many
 
 CUMMAX = return_type("cummax", ("values", "indices"))
@@ -82,10 +82,8 @@ def cummax(input, dim):
 
 def diff(input, n=1, dim=-1):
     """Return the differences of neighbours along an axis, n times."""
-    if not input.ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
+    refuse(not input.ndim, "diff expects input to be at least one-dimensional")
+    refuse(n < 0, f"order must be non-negative but got {n}")
     if not n:
         return input.clone()
     for _ in range(builtins.min(n, input._array.shape[axis(dim, input.ndim)])):

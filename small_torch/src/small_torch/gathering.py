@@ -7,8 +7,9 @@ import numpy as np
 from . import dtypes
 from .indexing import check_bounds, put, put_sum, take
 from .memory import contiguous
-from .operands import refuse_types, scalar_array
-from .shapes import broadcast_tensors, clone, expand, flatten, reshape, unsqueeze
+from .operands import refuse, refuse_types, scalar_array
+from .rearranging import clone
+from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis, record
 
@@ -37,22 +38,18 @@ def rows_at(dim, index):
 def index_select(input, dim: int, index: Tensor):
     """Return the rows (or slices along another axis) with these indices."""
     dim = axis(dim, input.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    refuse(index.ndim > 1, "index_select(): Index is supposed to be a vector", IndexError)
+    refuse(index.dtype not in (dtypes.int64, dtypes.int32), "index_select(): Expected dtype int32 or int64 for index")
     if not input.ndim and index.numel() != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
     n = input._array.shape[dim] if input.ndim else 1
-    if not n and index.numel() and input.ndim > 1:
-        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    refuse(not n and index.numel() and input.ndim > 1, "index_select(): self indexing axis dim should be positive")
     outside = index._array[(index._array >= n) | (index._array < 0)]
     if outside.size and (
         dim == 1 or not input.numel() and input.ndim > 1
     ):  # torch has a program of its own for this dimension
         raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={n}")
-    if outside.size:
-        raise IndexError("index out of range in self")
+    refuse(outside.size, "index out of range in self", IndexError)
     if not input.ndim:
         return rename_node(clone(input), "IndexSelect")
     places, shape = rows_at(dim, index), input._array.shape
@@ -146,8 +143,7 @@ def index_fill(input, dim: int, index: Tensor, value):
         )
     if isinstance(value, complex) and input.dtype.kind < 3:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-    if index.ndim > 1:
-        raise RuntimeError("Index has to be a vector/scalar")
+    refuse(index.ndim > 1, "Index has to be a vector/scalar")
     value = value.to(input.dtype) if isinstance(value, Tensor) else Tensor(scalar_array(value, input.dtype))
     return fill_rows(input, dim, index, value)
 
@@ -173,8 +169,7 @@ def index_grid(index, dim):
 def checked_axis(name, input, dim, index, src=None):
     """Check the arguments of gather or scatter; return the axis, counted from the front."""
     dim = axis(dim, input.ndim)
-    if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    refuse(index.dtype not in (dtypes.int64, dtypes.int32), f"{name}(): Expected dtype int32/int64 for index")
     if isinstance(src, Tensor) and src.dtype is not input.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if not index.numel():
@@ -215,8 +210,7 @@ def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None
     """Return a copy in which src's numbers stand at the indices: the opposite of gather."""
     src = value if src is None else src
     dim = checked_axis("scatter", input, dim, index, src)
-    if reduce is not None:
-        raise NotImplementedError("small_torch has no scatter with reduce")
+    refuse(reduce is not None, "small_torch has no scatter with reduce", NotImplementedError)
     from_tensor = isinstance(src, Tensor)
     if not from_tensor:
         src = Tensor(np.asarray(src).astype(input._array.dtype))
@@ -243,8 +237,7 @@ def put_grid(input, dim, index, src, name, accumulate=False):
 
 def masked_select(input, mask: Tensor):
     """Return the numbers where a mask is set, in one row."""
-    if mask.dtype is not dtypes.bool_:
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    refuse(mask.dtype is not dtypes.bool_, "masked_select: expected BoolTensor for mask")
     input, mask = (reshape(x, 1) if not x.ndim else x for x in broadcast_tensors(mask, input)[::-1])
     return rename_node(take(input, np.nonzero(mask._array)), "MaskedSelect")
 
@@ -262,28 +255,24 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     if isinstance(counts, Tensor):
         refuse_types(counts, "bfcu", '"repeat_interleave_cpu" not implemented for {!r}')
     if repeats is None:  # of counts alone, torch makes indices
-        if input.ndim != 1:
-            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+        refuse(input.ndim != 1, "repeat_interleave only accept 1D vector as repeat")
         return Tensor(np.repeat(np.arange(input.numel()), input._array))
     if dim is None:
         input, dim = flatten(input), 0
     at = axis(dim, input.ndim, wrap_scalar=not isinstance(repeats, Tensor))
     if isinstance(repeats, (int, np.integer)):
-        if repeats < 0:
-            raise RuntimeError("Repeats must be non-negative")
+        refuse(repeats < 0, "Repeats must be non-negative")
         shape = input._array.shape
         copies = expand(
             unsqueeze(input, at + 1 if shape else axis(1, 0)), (*shape[: at + 1], repeats, *shape[at + 1 :])
         )
         return flatten(clone(copies, memory_format="torch.contiguous_format"), at, at + 1)
     counts, n = repeats._array, input._array.shape[at]
-    if counts.ndim > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    refuse(counts.ndim > 1, "repeats must be 0-dim or 1-dim tensor")
     if counts.size not in (1, n):
         raise RuntimeError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and"
             f" input.size({dim}) = {n}"
         )
-    if (counts < 0).any():
-        raise RuntimeError("repeats can not be negative")
+    refuse((counts < 0).any(), "repeats can not be negative")
     return index_select(input, at, Tensor(np.repeat(np.arange(n), counts.astype(np.intp))))

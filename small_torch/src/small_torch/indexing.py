@@ -19,6 +19,13 @@ NOT_AN_INDEX = (
 )
 
 
+SCALAR_ERRORS = {
+    int: "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a"
+    " 0-dim tensor to a number",
+    slice: "slice() cannot be applied to a 0-dim tensor.",
+}
+
+
 def split_index(index, shape):
     """Split an index; return (basic, places, name).
 
@@ -30,18 +37,8 @@ def split_index(index, shape):
     """
     index = as_tuple(index)
     used = sum(map(count_axes, index))
-    if (
-        not shape
-        and len(index) == 1
-        and isinstance(index[0], (int, np.integer, slice))
-        and index[0] not in (True, False)
-    ):
-        raise IndexError(
-            "slice() cannot be applied to a 0-dim tensor."
-            if isinstance(index[0], slice)
-            else "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to"
-            " convert a 0-dim tensor to a number"
-        )
+    if not shape and len(index) == 1 and type(index[0]) in SCALAR_ERRORS:
+        raise IndexError(SCALAR_ERRORS[type(index[0])])
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     basic, places, sizes, dim, name = [], [], [], 0, "Alias"
@@ -200,7 +197,7 @@ def take(input, places, name="Index", saved=()):
 def take_array(array, places):
     """Return the numbers at an index of arrays and whole slices, in torch's order in memory."""
     out = array[places]
-    if out.ndim < 2 or not out.size:
+    if out.ndim < 2 or not out.size or len(places) == 1 and array.flags.c_contiguous:
         return contiguous(out)
     ranges = [place for place in places if not isinstance(place, slice)]
     shape = np.broadcast_shapes(*(place.shape for place in ranges))
@@ -244,7 +241,7 @@ def write(array, places, value, accumulate=False):
             array[places] = value._array
     except ValueError:
         if places is None:
-            value.expand(array.shape)  # raises the error
+            value.expand(array.shape)  # raises torch's error
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape"
             f" {list(array[places].shape)}"
@@ -283,6 +280,8 @@ def index_put(input, indices, values, accumulate=False):
     for number, item in enumerate(indices):
         if not isinstance(item, Tensor):
             raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(item).__name__}")
+    if len(indices) > input.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {input.ndim} (got {len(indices)})")
     _, places, _ = split_index(
         tuple(item.reshape(-1) if not item.ndim else item for item in indices), input._array.shape
     )

@@ -1,25 +1,26 @@
 """Split and join tensors."""
 
+import operator
+
 import numpy as np
 
 from . import dtypes
 from .indexing import VIEWS, getitem
 from .memory import contiguous
+from .operands import refuse
 from .tensor import Tensor, axis, record
 from .views import record_views
 
 
 def require_axes(input, message):
     """Raise RuntimeError for a tensor without axes."""
-    if not input.ndim:
-        raise RuntimeError(message)
+    refuse(not input.ndim, message)
 
 
 def select(input, dim: int, index: int):
     """Return the slice at one index of an axis."""
-    if not input.ndim:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim, index = axis(dim, input.ndim), int(index)
+    refuse(not input.ndim, "select() cannot be applied to a 0-dim tensor.", IndexError)
+    dim, index = axis(dim, input.ndim), operator.index(index)
     if not -input._array.shape[dim] <= index < input._array.shape[dim]:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
@@ -32,13 +33,11 @@ def narrow(input, dim: int, start, length: int):
     require_axes(input, "narrow() cannot be applied to a 0-dim tensor.")
     dim, start, length = axis(dim, input.ndim), int(start), int(length)
     n = input._array.shape[dim]
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
+    refuse(length < 0, "narrow(): length must be non-negative.")
     if not -n <= start <= n:
         raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
     start = start if start >= 0 else n + start
-    if start + length > n:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    refuse(start + length > n, f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
     return getitem(input, (slice(None),) * dim + (slice(start, start + length),))
 
 
@@ -55,10 +54,8 @@ def split(input, split_size_or_sections, dim: int = 0):
     if isinstance(size, (int, np.integer)):
         require_axes(input, "split expects at least a 1-dimensional tensor")
         n = input._array.shape[axis(dim, input.ndim)]
-        if size < 0:
-            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
-        if not size and n:
-            raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+        refuse(size < 0, f"split expects split_size be non-negative, but got split_size={size}")
+        refuse(not size and n, f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
         sizes = [min(size, n - at) for at in range(0, max(n, 1), max(size, 1))]
         return split_sizes(input, sizes, dim, "Split")
     if not isinstance(size, (tuple, list)):
@@ -96,8 +93,7 @@ def pieces(input, indices, name, rule):
 def chunk(input, chunks: int, dim: int = 0):
     """Split an axis into this many pieces."""
     require_axes(input, "chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    refuse(chunks <= 0, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = input._array.shape[axis(dim, input.ndim)]
     return split(input, -(-n // chunks) or [0] * chunks, dim)
 
@@ -185,6 +181,5 @@ def vstack(tensors):
 def check_stacked(name, tensors):
     """Return a list of tensors; raise torch's error if it is empty."""
     tensors = check_list(tensors, name)
-    if not tensors:
-        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    refuse(not tensors, f"{name} expects a non-empty TensorList")
     return tensors

@@ -6,8 +6,9 @@ import numpy as np
 
 from .absent import absent
 from .matrices import adjoint
+from .rearranging import tril, triu
 from .reductions import return_type
-from .shapes import transpose, tril, triu, unsqueeze
+from .shapes import transpose, unsqueeze
 from .tape import fit, recording
 from .tensor import Tensor, record
 

@@ -74,6 +74,12 @@ def result_type(first, second):
     return b if b.kind < 3 or a.kind < 2 else a.to_complex()
 
 
+def refuse(wrong, text, error=RuntimeError):
+    """Raise an error with this text if something is wrong."""
+    if wrong:
+        raise error(text)
+
+
 def refuse_types(tensor, kinds, text, error=NotImplementedError):
     """Raise an error for tensors of some types. kinds: numpy's letters; text: may name the type."""
     if tensor._array.dtype.kind in kinds:

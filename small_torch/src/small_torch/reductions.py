@@ -11,8 +11,9 @@ from .comparing import masked, maximum, minimum
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
-from .operands import refuse_types
-from .shapes import check_dims, flip, reshape, unsqueeze
+from .operands import refuse, refuse_types
+from .rearranging import flip
+from .shapes import check_dims, reshape, unsqueeze
 from .tape import recording, rename_node
 from .tensor import Tensor, axis, record, record_many
 
@@ -37,8 +38,7 @@ def restore_axes(g, axes, keepdim):
 
 def check_not_empty(name, input, at):
     """Raise IndexError if an axis has length 0."""
-    if not input._array.shape[at]:
-        raise IndexError(f"{name}(): Expected reduction dim {at} to have non-zero size.")
+    refuse(not input._array.shape[at], f"{name}(): Expected reduction dim {at} to have non-zero size.", IndexError)
 
 
 def cast(input, dtype):
@@ -162,8 +162,7 @@ def extreme_values(name, function):
     def operation(input, dim=(), keepdim: bool = False):
         refuse_types(input, "c", f'"{name[1:]}_values_cpu" not implemented for {{!r}}')
         if not input.numel():
-            if dim in ((), None):
-                raise missing_dim_error(name)
+            refuse(dim in ((), None), name, missing_dim_error)
             for d in (dim,) if isinstance(dim, int) else dim:
                 axis(d, input.ndim)
                 check_not_empty(name, input, d)
@@ -244,11 +243,9 @@ def extreme(name, reduce_all, find_index, of_two, kind):
         if isinstance(dim, Tensor) or other is not None:
             return of_two(input, dim if other is None else other)
         if dim is None:
-            if keepdim:
-                raise TypeError(f"{name}() received an invalid combination of arguments - got (keepdim=bool, )")
+            refuse(keepdim, f"{name}() received an invalid combination of arguments - got (keepdim=bool, )", TypeError)
             refuse_types(input, "c", f'"{name}_all" not implemented for {{!r}}')
-            if not input.numel():
-                raise missing_dim_error(name)
+            refuse(not input.numel(), name, missing_dim_error)
             return record_extreme(input, np.asarray(reduce_all(input._array)), f"{name.title()}.1")
         return accept_scalars(extreme_along)(input, dim, keepdim, find_index, kind, name.title())
 
@@ -281,8 +278,7 @@ def index_of_extreme(name, function):
         refuse_types(input, "b", f"{name}(): does not support bool input", RuntimeError)
         refuse_types(input, "c", f"{name}(): does not support complex input", RuntimeError)
         if not input.numel():
-            if dim is None:
-                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            refuse(dim is None, f"{name}(): Expected reduction dim to be specified for input.numel() == 0.", IndexError)
             check_not_empty(name, input, axis(dim, input.ndim))
         if dim is None:
             return Tensor(np.asarray(function(input._array), np.int64).reshape((1,) * input.ndim if keepdim else ()))
@@ -315,8 +311,7 @@ def count_nonzero(input, dim=None):
 
 def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     """Return (Σ |x|ᵖ)^(1/p)."""
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    refuse(isinstance(p, str) and p != "fro", f"linalg.matrix_norm: Order {p} not supported.")
     refuse_types(
         input, "biu", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", RuntimeError
     )
@@ -373,8 +368,7 @@ def corrcoef(input):
 def cov(input, *, correction=1):
     """Return the matrix of covariances between rows."""
     check_two_dims("cov", input)
-    if input._array.dtype == bool:
-        raise RuntimeError("cov(): bool dtype is not supported for input")
+    refuse(input._array.dtype == bool, "cov(): bool dtype is not supported for input")
     rows = floating(input)
     rows = rows if rows.ndim == 2 else reshape(rows, 1, -1)
     deviations = rows - mean(rows, -1, True)

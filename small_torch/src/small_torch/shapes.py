@@ -1,6 +1,5 @@
 """Change the shape or the order of the axes: mostly views."""
 
-import builtins
 import functools
 import math
 import operator
@@ -8,23 +7,21 @@ import operator
 import numpy as np
 
 from . import dtypes
-from .memory import contiguous as as_rows
-from .memory import copy_array
-from .operands import broadcast_error, cannot_broadcast, refuse_keywords, type_name
+from .operands import broadcast_error, cannot_broadcast, refuse, refuse_keywords, type_name
 from .tape import fit, rename_node
 from .tensor import Tensor, axis, record
 from .views import view_row
 
 
-def parse_sizes(sizes):
+def parse_sizes(sizes, place="argument 'size' (position 1)"):
     """Return sizes from torch's forms: `f(2, 3)`, `f((2, 3))`, `f(torch.Size([2, 3]))`."""
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
     try:
         return tuple(map(operator.index, sizes))
     except (TypeError, ValueError, RuntimeError):  # a float, or a tensor of several numbers
-        kinds = ", ".join(type(size).__name__ for size in sizes)
-        raise TypeError(f"argument 'size' (position 1) must be tuple of ints, not ({kinds})") from None
+        kind = next(type(size).__name__ for size in sizes if not isinstance(size, int))
+        raise TypeError(f"{place} must be tuple of ints, not {kind}") from None
 
 
 def takes_sizes(name):
@@ -34,32 +31,23 @@ def takes_sizes(name):
     """
 
     def decorate(operation):
-        title = operation.__name__
-
-        def wrong(position, *sizes):
-            kind = next((type(size).__name__ for size in sizes if not hasattr(size, "__index__")), "int")
-            return TypeError(f"{title}(): argument {name!r}{position} must be tuple of ints, not {kind}")
+        title = operation.__name__.removesuffix("_to_shape")
+        place = f"{title}(): argument {name!r} (position 1)"
 
         @functools.wraps(operation)
         def call(input, *sizes, **named):
-            if named:
-                if name not in named or sizes:
-                    refuse_keywords(title, named)
-                return strict(input, named.pop(name), **named)
-            if not sizes:
+            if name in named and not sizes:
+                sizes = (named.pop(name),)
+            if named or not sizes:
+                refuse_keywords(title, named)
                 raise TypeError(f'{title}() missing 1 required positional arguments: "{name}"')
-            if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
-                sizes = sizes[0]
-            try:
-                return operation(input, tuple(map(operator.index, sizes)))
-            except TypeError:
-                if builtins.all(hasattr(size, "__index__") for size in sizes):
-                    raise
-                raise wrong(" (position 1)", *sizes) from None
+            return operation(input, parse_sizes(sizes, place))
 
-        def strict(input, sizes):
-            if not isinstance(sizes, (tuple, list)):
-                raise wrong(" (position 2)", sizes)
+        def strict(input, sizes, **named):
+            kind, place = type(sizes).__name__, f"argument {name!r} (position 2)"
+            refuse(
+                not isinstance(sizes, (tuple, list)), f"{title}(): {place} must be tuple of ints, not {kind}", TypeError
+            )
             return call(input, sizes)
 
         strict.__name__ = strict.__qualname__ = title
@@ -73,8 +61,7 @@ def check_dims(dims, ndim):
     """Return axes counted from the front; raise RuntimeError if one is named twice."""
     axes = [axis(d, ndim) for d in ((dims,) if isinstance(dims, (int, np.integer)) else dims)]
     for d in axes:
-        if axes.count(d) > 1:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        refuse(axes.count(d) > 1, f"dim {d} appears multiple times in the list of dims")
     return axes
 
 
@@ -153,7 +140,7 @@ windows = view_row("Unfold", windows_array, add_windows)
 
 
 @takes_sizes("size")
-def view_shape(input, shape):
+def view_to_shape(input, shape):
     shape = infer_shape(shape, input._array.size)
     if not can_view(input._array, shape):
         raise RuntimeError(
@@ -175,19 +162,18 @@ def view(input, *shape, **named):
     """
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return view_type(input, shape[0])
-    return view_shape(input, *shape, **named)
+    return view_to_shape(input, *shape, **named)
 
 
 def view_type(input, dtype):
     """Return the bytes of a tensor as numbers of another type."""
-    ratio = dtype.itemsize // input._array.itemsize
+    ratio, n = dtype.itemsize / input._array.itemsize, input._array.shape[-1] if input.ndim else 1
     names = f"{input.dtype.title} as {dtype.title} (different element sizes)"
-    if not input.ndim and dtype.itemsize != input._array.itemsize:
-        raise RuntimeError(f"self.dim() cannot be 0 to view {names}")
-    if ratio > 1 and input._array.shape[-1] % ratio:
-        raise RuntimeError(
-            f"self.size(-1) must be divisible by {ratio} to view {names}, but got {input._array.shape[-1]}"
-        )
+    refuse(not input.ndim and ratio != 1, f"self.dim() cannot be 0 to view {names}")
+    refuse(
+        n * input._array.itemsize % dtype.itemsize,
+        f"self.size(-1) must be divisible by {ratio:g} to view {names}, but got {n}",
+    )
     out = Tensor(input._array.view(dtype.np))
     out._version = input._version
     return out
@@ -209,8 +195,7 @@ def view_as(input, other):
 def flatten(input, start_dim=0, end_dim=-1):
     """Merge the axes from start_dim to end_dim into one."""
     first, last = axis(start_dim, input.ndim), axis(end_dim, input.ndim)
-    if first > last:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    refuse(first > last, "flatten() has invalid args: start_dim cannot come after end_dim")
     shape = input._array.shape
     if shape and first == last:
         return input
@@ -224,21 +209,17 @@ def ravel(input):
 def unflatten(input, dim, sizes):
     """Split one axis into several."""
     dim, shape, sizes = axis(dim, input.ndim), input._array.shape, tuple(sizes)
-    if not sizes:
-        raise RuntimeError("unflatten: sizes must be non-empty")
-    if not shape or sizes.count(-1) > 1:
-        reason = (
-            "only one dimension can be inferred" if shape else "Dimension specified as 0 but tensor has no dimensions"
-        )
-        raise RuntimeError(f"unflatten got an unexpected error:\n{reason}")
+    refuse(not sizes, "unflatten: sizes must be non-empty")
+    wrong = "" if shape else "Dimension specified as 0 but tensor has no dimensions"
+    wrong = wrong or (sizes.count(-1) > 1 and "only one dimension can be inferred")
+    refuse(wrong, f"unflatten got an unexpected error:\n{wrong}")
     product = math.prod([n for n in sizes if n != -1])
     if (shape[dim] % product if product else shape[dim]) if -1 in sizes else product != shape[dim]:
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the"
             " input tensor"
         )
-    sizes = infer_shape(sizes, shape[dim])
-    return view(input, *shape[:dim], *sizes, *shape[dim + 1 :])
+    return view(input, *shape[:dim], *infer_shape(sizes, shape[dim]), *shape[dim + 1 :])
 
 
 def transpose(input, dim0: int, dim1: int):
@@ -254,8 +235,7 @@ def swapaxes(input, axis0: int, axis1: int):
 
 def t(input):
     """Transpose a matrix."""
-    if input.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    refuse(input.ndim > 2, f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
     return flipped_over(input)
 
 
@@ -296,8 +276,7 @@ def movedim(input, source, destination):
         )
     source, destination = ([axis(d, input.ndim) for d in one] for one in dims)
     for name, axes, given in (("source", source, dims[0]), ("destination", destination, dims[1])):
-        if len(set(axes)) < len(axes):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({given})")
+        refuse(len(set(axes)) < len(axes), f"movedim: repeated dim in `{name}` ({given})")
     rest = iter(dim for dim in range(input.ndim) if dim not in source)
     return permute(input, [source[destination.index(i)] if i in destination else next(rest) for i in range(input.ndim)])
 
@@ -350,130 +329,29 @@ def broadcast_to(input, size):
 
 def broadcast_tensors(*tensors):
     for tensor in tensors:
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"expected Tensor as element 0 in argument 0, but got {type(tensor).__name__}")
+        kind = type(tensor).__name__
+        refuse(not isinstance(tensor, Tensor), f"expected Tensor as element 0 in argument 0, but got {kind}", TypeError)
     try:
         shape = np.broadcast_shapes(*(tensor._array.shape for tensor in tensors))
     except ValueError:
         raise broadcast_error(*next((a, b) for a in tensors for b in tensors if cannot_broadcast(a, b))) from None
-    return tuple(expand(tensor, shape) for tensor in tensors)
-
-
-@takes_sizes("repeats")
-def repeat(input, sizes):
-    """Repeat a tensor along each axis: a copy."""
-    if len(sizes) < input.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    shape = (1,) * (len(sizes) - input.ndim) + input._array.shape
-    for size in sizes:
-        if size < 0:
-            new = [n * size for n, size in zip(shape, sizes)]
-            raise RuntimeError(f"Trying to create tensor with negative dimension {min(new)}: {new}")
-
-    def rule(g):
-        copies = reshape(g, tuple(size for pair in zip(sizes, shape) for size in pair))
-        return reshape(copies.sum(tuple(range(0, 2 * len(sizes), 2))) if sizes else copies, input._array.shape)
-
-    return record(as_rows(np.tile(input._array, sizes)), "Repeat", (input,), rule)
-
-
-@takes_sizes("dims")
-def tile(input, sizes):
-    """Repeat a tensor along its last axes."""
-    return repeat(input, (1,) * (input.ndim - len(sizes)) + sizes) if input.ndim or sizes else clone(input)
-
-
-def contiguous(input, memory_format=None):
-    """Return a tensor whose numbers lie in row-major order: itself, or a copy."""
-    return input if input._array.flags.c_contiguous else clone(input, memory_format="torch.contiguous_format")
-
-
-def clone(input, *, memory_format=None):
-    """Return a copy through which gradients flow."""
-    array = input._array.copy() if memory_format == "torch.contiguous_format" else copy_array(input._array)
-    out = record(array, "Clone", (input,), lambda g: g)
-    out.device = input.device
-    return out
+    return tuple(tensor if tensor._array.shape == shape else expand(tensor, shape) for tensor in tensors)
 
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """Return the diagonals of matrices, as the last axis."""
     at = axis(dim1, input.ndim), axis(dim2, input.ndim)
-    if at[0] == at[1]:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    refuse(at[0] == at[1], f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return diagonals(input, offset, *at)
 
 
-def diag(input, diagonal=0):
-    """Return a matrix's diagonal; or, for a vector, the matrix with this diagonal."""
-    if input.ndim not in (1, 2):
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
-    if input.ndim == 1:
-        return diag_embed(input, diagonal)
-    return clone(diagonals(input, diagonal, 0, 1), memory_format="torch.contiguous_format")
-
-
-def diag_embed(input, offset=0, dim1=-2, dim2=-1):
-    """Return matrices whose diagonals are the last axis."""
-    at = axis(dim1, input.ndim + 1), axis(dim2, input.ndim + 1)
-    if at[0] == at[1]:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    n = input._array.shape[-1] + builtins.abs(offset)
-    shape = [*input._array.shape[:-1]]
-    for place in sorted(at):
-        shape.insert(place, n)
-    out = np.zeros(shape, input._array.dtype)
-    diagonal_array(out, offset, *at)[...] = input._array
-    return record(out, "DiagEmbed", (input,), lambda g: diagonal(g, offset, *at))
-
-
-def unfold(input, dimension, size, step):
+def unfold(input, dimension: int, size: int, step: int):
     """Return all windows of one axis, as a new last axis."""
     dim, n = axis(dimension, input.ndim), input._array.shape[dimension] if input.ndim else 1
-    if size < 0:
-        raise RuntimeError(f"size is {size} but must be >= 0")
-    if size > n:
-        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
+    refuse(size < 0, f"size is {size} but must be >= 0")
+    refuse(size > n, f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
+    refuse(step <= 0, f"step is {step} but must be > 0")
     return windows(input, dim, size, step)
-
-
-@takes_sizes("dims")
-def flip(input, dims):
-    """Reverse axes: a copy."""
-    axes = tuple(check_dims(dims, input.ndim)) if input.ndim else check_dims(dims, 0) and ()
-    return record(copy_array(np.flip(input._array, axes)), "Flip", (input,), lambda g: flip(g, axes))
-
-
-def roll(input, shifts, dims=None):
-    """Shift axes cyclically."""
-    shifts, dims = (one if isinstance(one, (tuple, list)) else () if one is None else (one,) for one in (shifts, dims))
-    if len(shifts) != (len(dims) or 1):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    if input._array.size:
-        dims = [axis(dim, input.ndim, wrap_scalar=False) for dim in dims]
-        array = np.roll(input._array, shifts, dims or None)
-    else:
-        array = input._array.copy()
-    return record(as_rows(array), "Roll", (input,), lambda g: roll(g, [-shift for shift in shifts], dims or None))
-
-
-def triangle(name, function):
-    """Make `tril` or `triu`."""
-
-    def operation(input, diagonal=0):
-        if input.ndim < 2:
-            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        return record(
-            as_rows(function(input._array, diagonal)), name.title(), (input,), lambda g: operation(g, diagonal)
-        )
-
-    operation.__name__ = operation.__qualname__ = name
-    return operation
-
-
-tril, triu = triangle("tril", np.tril), triangle("triu", np.triu)
 
 
 def numel(input):

@@ -9,7 +9,8 @@ import numpy as np
 
 from .tensor import Tensor
 
-ALIASES = {"axis": "dim", "keepdims": "keepdim"}  # numpy's names, which torch takes, too
+# other names that torch takes, too
+ALIASES = {"axis": "dim", "keepdims": "keepdim", "split_size": "split_size_or_sections"}
 
 
 def checked(operation, is_method):
@@ -22,7 +23,9 @@ def checked(operation, is_method):
             named = {ALIASES.get(name, name): value for name, value in options.items()}
             if isinstance(error, TypeError) and named.keys() - options.keys():
                 return call(*arguments, **named)
-            problem = find_problem(inspect.unwrap(operation), arguments, options, is_method)
+            problem = find_problem(
+                inspect.unwrap(operation, stop=lambda f: hasattr(f, "strict")), arguments, options, is_method
+            )
             if problem is None:
                 raise
         raise TypeError(problem)
@@ -40,6 +43,8 @@ def find_problem(operation, arguments, options, is_method):
     positional = [name for name, parameter in parameters.items() if parameter.kind is not parameter.KEYWORD_ONLY]
     if len(arguments) > len(positional):
         takes, given = len(positional) - is_method, len(arguments) - is_method
+        least = sum(parameters[name].default is inspect.Parameter.empty for name in positional) - is_method
+        takes = takes if least == takes else f"from {least} to {takes}"
         were = "was" if given == 1 else "were"
         return f"{title}() takes {takes} positional argument{'s' * (takes != 1)} but {given} {were} given"
     values = dict(zip(positional, arguments)) | options

@@ -8,15 +8,13 @@ from .arithmetic import lerp
 from .comparing import masked_fill
 from .gathering import accept_scalars, index_select
 from .memory import copy_array
-from .operands import refuse_types
+from .operands import refuse, refuse_types
 from .reductions import check_not_empty, record_extreme, record_picked, return_type, sum
 from .shapes import reshape, squeeze, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis, record
 
-SORT, TOPK, KTHVALUE, MEDIAN, MODE = (
-    return_type(name, ("values", "indices")) for name in ("sort", "topk", "kthvalue", "median", "mode")
-)
+SORT, TOPK, MEDIAN, MODE = (return_type(name, ("values", "indices")) for name in ("sort", "topk", "median", "mode"))
 
 
 def sort_indices(x, at, descending):
@@ -47,23 +45,11 @@ def argsort(input, dim=-1, descending=False, *, stable=False):
 def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """Return the k largest numbers along an axis, and their indices."""
     at = axis(dim, input.ndim)
-    if not 0 <= k <= input._array.shape[at]:
-        raise RuntimeError("selected index k out of range")
+    refuse(not 0 <= k <= input._array.shape[at], "selected index k out of range")
     refuse_types(input, "b", "topk does not support bool dtypes on CPU", RuntimeError)
     refuse_types(input, "c", " topk does not support complex dtypes on CPU", RuntimeError)
     order = np.take(sort_indices(input._array, at, largest), np.arange(k), at)
     return record_picked(input, order, at, True, TOPK, "Topk")
-
-
-@accept_scalars
-def kthvalue(input, k: int, dim: int = -1, keepdim: bool = False):
-    """Return the k-th smallest number along an axis, and its index."""
-    at = axis(dim, input.ndim)
-    refuse_types(input, "bc", '"kthvalue_cpu" not implemented for {!r}')
-    if not 0 < k <= input._array.shape[at]:
-        raise RuntimeError("kthvalue(): selected number k out of range for dimension {at}")
-    order = np.take(sort_indices(input._array, at, False), [k - 1], at)
-    return record_picked(input, order, at, keepdim, KTHVALUE, "Kthvalue")
 
 
 def median(input, dim=None, keepdim: bool = False):
@@ -116,26 +102,20 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear
     If q has an axis, it is the first axis of the result.
     """
     refuse_types(input, "biuc", "quantile() input tensor must be either float or double dtype", RuntimeError)
-    if input._array.dtype == np.float16:
-        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    refuse(input._array.dtype == np.float16, "quantile() input tensor must be either float or double dtype")
     if not isinstance(q, Tensor):
-        if not 0 <= q <= 1:
-            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+        refuse(not 0 <= q <= 1, f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = Tensor(np.asarray(q, input._array.dtype))
-    if q.ndim > 1:
-        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
-    if q.dtype is not input.dtype:
-        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    if not input.numel():
-        raise RuntimeError("quantile() input tensor must be non-empty")
+    refuse(q.ndim > 1, "quantile() q must be a scalar or 1D tensor")
+    refuse(q.dtype is not input.dtype, "quantile() q tensor must be same dtype as the input tensor")
+    refuse(not input.numel(), "quantile() input tensor must be non-empty")
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got"
             f" {interpolation}"
         )
     at = 0 if dim is None else axis(dim, input.ndim)
-    if ((q._array < 0) | (q._array > 1)).any():
-        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    refuse(((q._array < 0) | (q._array > 1)).any(), "quantile() q values must be in the range [0, 1]")
     x = reshape(input, -1) if dim is None or not input.ndim else input
     ordered, position = sort(x, at).values, q._array.reshape(-1) * (x._array.shape[at] - 1)
     low, high = (index_select(ordered, at, Tensor(f(position).astype(np.int64))) for f in (np.floor, np.ceil))
@@ -178,16 +158,13 @@ def no_derivative(text, error=NotImplementedError):
 def bincount(input, weights=None, minlength=0):
     """Count how often each integer occurs."""
     refuse_types(input, "bfc", '"bincount_cpu" not implemented for {!r}')
-    if minlength < 0:
-        raise RuntimeError("minlength should be >= 0")
+    refuse(minlength < 0, "minlength should be >= 0")
     if not input.numel() and input.ndim == 1:
         return Tensor(np.zeros(minlength, np.int64))
-    if input.ndim != 1 or (input._array < 0).any():
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    refuse(input.ndim != 1 or (input._array < 0).any(), "bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
-    if weights._array.shape != input._array.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
+    refuse(weights._array.shape != input._array.shape, "weights should be 1-d and have the same length as input")
     array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
     return record(
