@@ -23,9 +23,8 @@ def checked(operation, is_method):
             named = {ALIASES.get(name, name): value for name, value in options.items()}
             if isinstance(error, TypeError) and named.keys() - options.keys():
                 return call(*arguments, **named)
-            problem = find_problem(
-                inspect.unwrap(operation, stop=lambda f: hasattr(f, "strict")), arguments, options, is_method
-            )
+            plain = inspect.unwrap(operation, stop=lambda function: hasattr(function, "strict"))
+            problem = find_problem(plain, arguments, options, is_method)
             if problem is None:
                 raise
         raise TypeError(problem)
@@ -37,7 +36,7 @@ def checked(operation, is_method):
 
 def find_problem(operation, arguments, options, is_method):
     """Return torch's words for what is wrong with the arguments, or None."""
-    title, parameters = operation.__name__, inspect.signature(operation).parameters
+    title, parameters = operation.__name__, inspect.signature(operation, follow_wrapped=False).parameters
     if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters.values()):
         return None
     positional = [name for name, parameter in parameters.items() if parameter.kind is not parameter.KEYWORD_ONLY]
