@@ -350,21 +350,19 @@ def random_(tensor, low=0, high=None, *, generator=None):
 
 
 def bernoulli_(tensor, p=0.5, *, generator=None):
-    g = generator or default_generator
     p = p._array if isinstance(p, Tensor) else p
-    return write(tensor, g.bernoulli(p, tensor._array.shape))
+    return write(tensor, (generator or default_generator).bernoulli(p, tensor._array.shape))
 
 
 def fill_(tensor, value):
     if isinstance(value, Tensor):
         return tensor._assign(value.expand(tensor.shape))
-    array = np.full_like(tensor._array, value)
-    return tensor._assign(record(array, "Fill", (tensor,), zero_gradient), may_repeat=True)
+    new = record(np.full_like(tensor._array, value), "Fill", (tensor,), zero_gradient)
+    return tensor._assign(new, may_repeat=True)
 
 
 def zero_(tensor):
-    array = np.zeros_like(tensor._array)
-    return tensor._assign(record(array, "Zero", (tensor,), zero_gradient), may_repeat=True)
+    return tensor._assign(record(np.zeros_like(tensor._array), "Zero", (tensor,), zero_gradient), may_repeat=True)
 
 
 def copy_(tensor, source, non_blocking=False):

@@ -45,7 +45,8 @@ def setitem(tensor, index, value):
     basic, places, _ = split_index(index, tensor._array.shape)
     if not isinstance(value, Tensor):
         if not isinstance(value, (*KINDS, np.generic)):
-            raise TypeError(f"can't assign a {type(value).__name__} to a {type_name(tensor)}")
+            kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+            raise TypeError(f"can't assign a {kind} to a {type_name(tensor)}")
         if isinstance(value, complex) and tensor.dtype.kind < 3:
             raise RuntimeError(f"value cannot be converted to type {tensor.dtype.c_name} without overflow")
         value = Tensor(scalar_array(value, tensor.dtype))

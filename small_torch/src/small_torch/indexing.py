@@ -5,6 +5,7 @@ counts integers among the arrays if there are any, which changes the order of ax
 """
 
 import operator
+import warnings
 
 import numpy as np
 
@@ -19,6 +20,12 @@ NOT_AN_INDEX = (
 )
 
 
+AS_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use"
+    " x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)],"
+    " which will result either in an error or a different result (Triggered internally at"
+    " /__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)"
+)
 SCALAR_ERRORS = {
     int: "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a"
     " 0-dim tensor to a number",
@@ -55,7 +62,7 @@ def split_index(index, shape):
         elif isinstance(item, slice):
             basic.append(check_slice(item))
             places.append(slice(None))
-            if len(range(*basic[-1].indices(shape[dim]))) < shape[dim]:
+            if len(index) == 1 or len(range(*basic[-1].indices(shape[dim]))) < shape[dim]:
                 name = "Slice"
             dim += 1
         else:
@@ -85,9 +92,12 @@ def as_tuple(index):
     """Return an index as a tuple; torch takes a list that holds more than numbers as one, too."""
     if isinstance(index, tuple):
         return index
+    if isinstance(index, str):
+        warnings.warn(AS_TUPLE, stacklevel=3)
     if isinstance(index, list) and any(
         isinstance(item, (Tensor, list, tuple, slice)) or item is None or item is Ellipsis for item in index
     ):
+        warnings.warn(AS_TUPLE, stacklevel=3)
         return tuple(index)
     return (index,)
 
@@ -185,7 +195,8 @@ def is_whole(basic):
 
 def index_tensors(index):
     """Return the tensors of an index that the backward pass needs unchanged."""
-    return [item for item in as_tuple(index) if isinstance(item, Tensor) and item._array.dtype != bool]
+    items = index if isinstance(index, (tuple, list)) else (index,)
+    return [item for item in items if isinstance(item, Tensor) and item._array.dtype != bool]
 
 
 def take(input, places, name="Index", saved=()):
@@ -275,8 +286,10 @@ def shrink(g, shape):
     return fit(g, shape[max(0, len(shape) - g.ndim) :]).reshape(shape)
 
 
-def index_put(input, indices, values, accumulate=False):
+def index_put(input, indices, values: Tensor, accumulate: bool = False):
     """Return a copy with other values at an index of tensors."""
+    if isinstance(indices, Tensor):
+        raise TypeError("index_put(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor")
     for number, item in enumerate(indices):
         if not isinstance(item, Tensor):
             raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(item).__name__}")

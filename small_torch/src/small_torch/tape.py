@@ -49,8 +49,8 @@ class Node:
     """
 
     def __init__(self, name, inputs, rule, saved=(), outputs=1):
+        self.edges = [edge_of(tensor) for tensor in inputs]  # first: this may make nodes of views
         self.title, self.rule, self.number, self.outputs = name, rule, next(count), outputs
-        self.edges = [edge_of(tensor) for tensor in inputs]
         self.inputs = [tensor._array.shape for tensor in inputs]
         self.saved = [(tensor, tensor._version[0]) for tensor in saved]
         self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
