@@ -147,23 +147,29 @@ def _with_out(function):
 def _in_place(function):
     """Return the operation's variant that changes its first tensor in place."""
 
-    strict, fills = function.__name__.startswith(("index_", "scatter")), function.__name__.endswith("_fill")
+    name = function.__name__
+    fills, strict = name.endswith("_fill"), name in ("index_add", "index_copy", "scatter", "scatter_add")
+    may_repeat = fills or name == "index_put"
 
     def change(self, *arguments, **options):
-        before = self
-        for argument in (*arguments, *options.values()):
-            if isinstance(argument, Tensor) and argument._version is self._version and (argument.ndim or not fills):
-                memory.check_memory(self._array, argument._array, whole=strict)
+        if self._base is not None or self._requires_grad:
+            views.check_may_change(self)
         if memory.overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
-        if self._base is not None:
-            views.check_may_change(self)
+        before = self
         if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
             before = Tensor(self._array.copy())
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
-        return self._assign(
-            function(before, *arguments, **options), may_repeat=fills or function.__name__ == "index_put"
-        )
+        values = (*arguments, *options.values())
+        shared = [x._array for x in values if isinstance(x, Tensor) and x._version is self._version]
+        if fills:  # a number is read before
+            shared = [array for array in shared if array.ndim]
+        if shared and not strict:
+            memory.check_memory(self._array, *shared, whole=may_repeat, may_repeat=may_repeat)
+        new = function(before, *arguments, **options)
+        if shared:
+            memory.check_memory(self._array, *shared, whole=strict or may_repeat, may_repeat=may_repeat)
+        return self._assign(new, may_repeat=may_repeat)
 
     change.__name__ = function.__name__ + "_"
     return change

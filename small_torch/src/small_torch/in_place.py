@@ -52,14 +52,20 @@ def setitem(tensor, index, value):
         value = Tensor(scalar_array(value, tensor.dtype))
     elif places is not None:
         check_source(tensor, value)
+    view = None
+    if recording[0] and (tensor._requires_grad or value._requires_grad):
+        view = tensor if places is not None and is_whole(basic) else tensor[basic]
+        check_may_change(view, value)
     if value._version is tensor._version or places is None and has_repeats(tensor._array):
-        check_memory(tensor._array[basic], value._array, whole=places is not None)
-    if not recording[0] or not (tensor._requires_grad or value._requires_grad):
+        target, source = tensor._array[basic], value._array
+        if places is None:
+            write(target.copy(), None, value)  # raises an error if the shapes differ
+            source = source if source.ndim > target.ndim else np.broadcast_to(source, target.shape)
+        check_memory(target, source, whole=places is not None, may_repeat=places is not None)
+    if view is None:
         write(tensor._array[basic], places, value)
         tensor._version[0] += 1
         return
-    view = tensor if places is not None and is_whole(basic) else tensor[basic]
-    check_may_change(view, value)
     if places is None:
         array, shape = view._array.copy(), value._array.shape
         write(array, None, value)

@@ -26,9 +26,12 @@ AS_TUPLE = (
     " which will result either in an error or a different result (Triggered internally at"
     " /__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)"
 )
+FIRST_OF_SCALAR = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim"
+    " tensor to a number"
+)
 SCALAR_ERRORS = {
-    int: "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a"
-    " 0-dim tensor to a number",
+    int: "select() cannot be applied to a 0-dim tensor.",
     slice: "slice() cannot be applied to a 0-dim tensor.",
 }
 
@@ -45,7 +48,7 @@ def split_index(index, shape):
     index = as_tuple(index)
     used = sum(map(count_axes, index))
     if not shape and len(index) == 1 and type(index[0]) in SCALAR_ERRORS:
-        raise IndexError(SCALAR_ERRORS[type(index[0])])
+        raise IndexError(SCALAR_ERRORS[type(index[0])] if index != (0,) else FIRST_OF_SCALAR)
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     basic, places, sizes, dim, name = [], [], [], 0, "Alias"
@@ -162,7 +165,8 @@ def check_mask(mask, dim, shape):
 def check_arrays(arrays, sizes):
     """Raise IndexError if arrays do not broadcast, or hold an index that is out of bounds."""
     try:
-        np.broadcast_shapes(*(array.shape for array in arrays))
+        if len(arrays) > 1:
+            np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
         shapes = ", ".join(str([*array.shape]) for array in arrays)
         raise IndexError(

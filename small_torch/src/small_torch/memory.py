@@ -50,18 +50,18 @@ def has_repeats(array):
     return 0 in array.strides and array.size and any(n > 1 and not step for n, step in zip(array.shape, array.strides))
 
 
-def check_memory(target, *sources, whole=False):
+def check_memory(target, *sources, whole=False, may_repeat=False):
     """Raise RuntimeError if places of a written array share memory with each other or with places of the sources.
 
-    whole: also if a source is the array itself.
+    whole: also if a source is the array itself. may_repeat: whether places of the array may share memory.
     """
-    if has_repeats(target):
+    if not may_repeat and has_repeats(target):
         raise RuntimeError(SHARED.format("more than one element of the written-to tensor", "s"))
     for source in sources:
         same = source is target or (
             source.strides == target.strides
             and source.shape == target.shape
-            and source.__array_interface__["data"] == target.__array_interface__["data"]
+            and source.__array_interface__["data"][0] == target.__array_interface__["data"][0]
         )
         if (whole if same else is_dense(target) and is_dense(source)) and np.may_share_memory(source, target):
             raise RuntimeError(SHARED.format("some elements of the input tensor and the written-to tensor", ""))

@@ -67,6 +67,8 @@ def check_dims(dims, ndim):
 
 def infer_shape(shape, size):
     """Replace −1 in a shape by the length that fits; raise torch's error if none does."""
+    if math.prod(shape) == size and (not shape or min(shape) >= 0):
+        return shape
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
     for at, n in enumerate(shape):

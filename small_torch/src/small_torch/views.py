@@ -54,7 +54,7 @@ def attach(out, source, replay, limit):
         out.device = base.device
     if base._requires_grad:
         out._requires_grad = True
-    elif recording[0] and base.dtype.kind > 1:
+    elif base._array.dtype.kind in "fc":
         remember(base, out)
 
 
@@ -110,9 +110,10 @@ def refresh(view):
     check_limit(view, "its base or another view of its base has been")
     with set_grad_enabled(True):
         new = view._replay(view._base)
+    if new._grad_fn is None:  # the base has no graph, though the view had one
+        new._grad_fn = Node("AsStrided", (view._base,), lambda g: None)
+    new._grad_fn.title = "AsStrided"
     view._grad_fn, view._output, view._seen = new._grad_fn, new._output, view._version[0]
-    if view._grad_fn is not None:
-        view._grad_fn.title = "AsStrided"
 
 
 def check_limit(view, changed):
