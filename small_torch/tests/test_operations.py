@@ -79,7 +79,9 @@ x @ x | x + m | x.view(4) | t.cat([x, m]) | t.stack([x, m]) | x.sum(2) | x.index
 """  # noqa: E501
 ROWS = split_rows(ROWS)
 KINDS = "float64", "float32", "int64", "bool"
-OPERATIONS = {name for text in (*small_torch._OPERATIONS.values(), small_torch._METHODS) for name in text.split()}
+OPERATIONS = {
+    name for text in (*small_torch._OPERATIONS.values(), *small_torch._METHODS.values()) for name in text.split()
+}
 OPERATIONS |= {f"{name}_" for name in small_torch._IN_PLACE.split()}
 CREATION = {*" ".join([*small_torch._CREATION.values(), *small_torch._NEW.values()]).split()}
 # Random numbers are tested in test_random.py.

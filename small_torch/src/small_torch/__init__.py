@@ -6,7 +6,6 @@ of tensors. Numbers, types, shapes, messages and random numbers are torch's; tes
 name that is missing raises an error that says so.
 """
 
-import inspect as _inspect
 import math as _math
 
 import numpy as _np
@@ -28,15 +27,19 @@ from . import (
     joining,
     linalg,
     matrices,
+    memory,
     nn,
     optim,
     pointwise,
     random,
+    rearranging,
     reductions,
     shapes,
+    signatures,
     sorting,
     tape,
     utils,
+    views,
 )  # fmt: skip
 from .absent import (
     MISSING_KEYWORDS,
@@ -120,9 +123,10 @@ _OPERATIONS = {
     exponentials: "log_softmax logcumsumexp logsumexp softmax",
     sorting: "argsort bincount median mode quantile sort topk unique",
     shapes: """
-        broadcast_tensors broadcast_to clone diag diag_embed diagonal flatten flip movedim numel permute ravel
-        reshape roll squeeze swapaxes t tile transpose tril triu unflatten unsqueeze
+        broadcast_tensors broadcast_to diagonal flatten movedim numel permute ravel reshape squeeze swapaxes t
+        transpose unflatten unsqueeze
     """,
+    rearranging: "clone diag diag_embed flip roll tile tril triu",
     indexing: "index_put",
     gathering: """
         gather index_add index_copy index_fill index_select masked_select nonzero repeat_interleave scatter
@@ -133,7 +137,7 @@ _OPERATIONS = {
     matrices: "addmm baddbmm bmm cdist cross dot kron matmul mm mv outer pdist trace",
     linalg: "det inverse matrix_power",
 }
-_METHODS = "contiguous expand expand_as repeat unfold view view_as"
+_METHODS = {shapes: "expand expand_as unfold view view_as", rearranging: "contiguous repeat"}
 _CREATION = {
     creation: """
         arange as_tensor asarray empty empty_like eye from_numpy full full_like linspace logspace ones ones_like tensor
@@ -160,18 +164,12 @@ def _with_out(function):
     """Return the function with torch's argument `out`, and with torch's error for what is no tensor."""
 
     def call(*arguments, out=None, **options):
-        try:
-            result = function(*arguments, **options)
-        except AttributeError as error:
-            for position, argument in enumerate(arguments, 1):
-                if argument is error.obj and not isinstance(argument, Tensor):
-                    name = _inspect.unwrap(function).__code__.co_varnames[position - 1]
-                    raise TypeError(
-                        f"{function.__name__}(): argument {name!r} (position {position}) must be Tensor, not"
-                        f" {type_name(argument)}"
-                    ) from None
-            raise
-        return result if out is None else give_to(out, result, function.__name__)
+        if out is None:
+            return function(*arguments, **options)
+        for argument in arguments:
+            if isinstance(argument, Tensor) and argument._changes is out._changes:
+                memory.check_memory(out._array, argument._array, whole=function.__name__ == "cat")
+        return give_to(out, function(*arguments, **options), function.__name__)
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
     call.__wrapped__ = function
@@ -181,12 +179,29 @@ def _with_out(function):
 def _in_place(function):
     """Return the operation's variant that changes its first tensor in place."""
 
+    name = function.__name__
+    fills, strict = name.endswith("_fill"), name in ("index_add", "index_copy", "scatter", "scatter_add")
+    may_repeat = fills or name == "index_put"
+
     def change(self, *arguments, **options):
+        if self._base is not None or self._requires_grad:
+            views.check_may_change(self)
+        if memory.overlaps_itself(self._array):
+            return views.change_windows(change, self, arguments, options)
         before = self
         if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
             before = Tensor(self._array.copy())
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
-        return self._assign(function(before, *arguments, **options))
+        values = (*arguments, *options.values())
+        shared = [x._array for x in values if isinstance(x, Tensor) and x._changes is self._changes]
+        if fills:  # a number is read before
+            shared = [array for array in shared if array.ndim]
+        if shared and not strict:
+            memory.check_memory(self._array, *shared, whole=may_repeat, may_repeat=may_repeat)
+        new = function(before, *arguments, **options)
+        if shared:
+            memory.check_memory(self._array, *shared, whole=strict or may_repeat, may_repeat=may_repeat)
+        return self._assign(new, may_repeat=may_repeat)
 
     change.__name__ = function.__name__ + "_"
     return change
@@ -197,10 +212,11 @@ for _module, _names in _OPERATIONS.items():
         _function = getattr(_module, _name)
         if _name in MISSING_KEYWORDS:
             _function = refuse_keywords(_function, MISSING_KEYWORDS[_name])
-        globals()[_name] = _with_out(_function)
-        setattr(Tensor, _name, _function)
-for _name in _METHODS.split():
-    setattr(Tensor, _name, getattr(shapes, _name))
+        globals()[_name] = signatures.checked(_with_out(getattr(_function, "strict", _function)), False)
+        setattr(Tensor, _name, signatures.checked(_function, True) if _function.__annotations__ else _function)
+for _module, _names in _METHODS.items():
+    for _name in _names.split():
+        setattr(Tensor, _name, signatures.checked(getattr(_module, _name), True))
 for _module, _names in _CREATION.items():
     globals().update((_name, getattr(_module, _name)) for _name in _names.split())
 for _name in "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state":
@@ -212,9 +228,9 @@ for _name in _IN_PLACE.split():
     setattr(Tensor, _name + "_", _in_place(getattr(Tensor, _name)))
 
 Tensor.where = lambda self, condition, other: comparing.where(condition, self, other)
-Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
+Tensor.T = property(lambda self: self.permute(tuple(range(self.ndim))[::-1]))
 Tensor.mT = property(matrices.transpose_matrices)
-Tensor.H, Tensor.mH = property(matrices.hermitian), property(matrices.adjoint)
+Tensor.H, Tensor.mH = (property(shapes.adjoint(name)) for name in ("H", "mH"))
 Tensor.real, Tensor.imag = property(arithmetic.real), property(arithmetic.imag)
 for _name, _dtype in dict(
     bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble
@@ -223,11 +239,8 @@ for _name, _dtype in dict(
 add_operators(_in_place)
 Tensor.__module__ = "torch"
 Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, in_place.setitem
-Tensor._assign, Tensor._check_may_change, Tensor._take_graph = (
-    in_place.assign,
-    in_place.check_may_change,
-    in_place.take_graph,
-)
+Tensor._assign, Tensor._check_may_change, Tensor._take_graph = in_place.assign, views.check_may_change, views.take_graph
+Tensor._refresh, Tensor._share_requirement = views.refresh, views.share_requirement
 Tensor.backward = autograd.engine.tensor_backward
 
 divide = div  # noqa: F821

@@ -10,6 +10,7 @@ from .arguments import NUMBERS, check_argument, checked, give_to, make_in_order,
 from .dtypes import cast_array
 from .elementwise import masked
 from .elementwise import zeros as zero_gradient
+from .memory import check_memory
 from .nested import check_range, nested_array
 from .operands import broadcast_error, tensor_from_number
 from .random import multiply_add
@@ -288,23 +289,21 @@ def fill_(tensor, value):
         dims = value.ndim
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {dims} dimensions.")
     check_argument("fill_", "value", value, "Number", 0)
-    if isinstance(value, Tensor) and value.ndim:
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     if isinstance(value, Tensor):
         return copy_(tensor, value)
     array = np.full_like(tensor._array, check_fill(value, tensor.dtype))
-    return tensor._assign(record(array, "Fill", (tensor,), zero_gradient))
+    return tensor._assign(record(array, "Fill", (tensor,), zero_gradient), may_repeat=True)
 
 
 def zero_(tensor):
-    array = np.zeros_like(tensor._array)
-    return tensor._assign(record(array, "Zero", (tensor,), zero_gradient))
+    return tensor._assign(record(np.zeros_like(tensor._array), "Zero", (tensor,), zero_gradient), may_repeat=True)
 
 
 def copy_(tensor, other, non_blocking=False):
     if not isinstance(other, NUMBERS):
         check_argument("copy_", "other", other, "Tensor", 0)
     source = tensor_from_number(other).to(tensor.dtype)
+    check_memory(tensor._array, source._array)
     try:
         shape = np.broadcast_shapes(source._array.shape, tensor._array.shape)
     except ValueError:

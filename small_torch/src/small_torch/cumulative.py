@@ -7,9 +7,10 @@ import numpy as np
 from .elementwise import Formula, quiet, record_formula
 from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
-from .operands import refuse_type, require_tensor
+from .memory import contiguous
+from .operands import refuse, refuse_type, require_tensor
+from .rearranging import flip
 from .reductions import prod, return_type, sum
-from .shapes import flip
 from .tensor import Tensor, axis, record, record_many
 
 CUMMAX = return_type("cummax", ("values", "indices"))
@@ -26,7 +27,7 @@ def accumulate(name, function, x, dim, dtype):
     if not x.ndim:
         return x._array.astype(kind), x, at
     wide = np.float64 if kind in (np.float32, np.float16) else kind
-    return np.ascontiguousarray(quiet.run(function, x._array, at, wide), kind), x, at
+    return contiguous(quiet.run(function, x._array, at, wide).astype(kind, copy=False)), x, at
 
 
 def cumsum(input, dim, *, dtype=None):
@@ -67,22 +68,20 @@ def cummax(input, dim):
         is_better = (current >= best_value) & ~np.isnan(best_value) | np.isnan(current)
         best_value, best_index = np.where(is_better, current, best_value), np.where(is_better, i, best_index)
         indices[i : i + 1] = best_index
-    indices = np.ascontiguousarray(np.moveaxis(indices, 0, at))
+    indices = contiguous(np.moveaxis(indices, 0, at))
     shape = input._array.shape
 
     def rule(g, _):
         return scatter_add(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
 
-    array = np.take_along_axis(np.ascontiguousarray(input._array), indices, at)
+    array = contiguous(np.take_along_axis(input._array, indices, at))
     return CUMMAX(*record_many([array, indices], "Cummax", (input,), rule, [input]))
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """Return the differences of neighbours along an axis, n times."""
-    if not input.ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
+    refuse(not input.ndim, "diff expects input to be at least one-dimensional")
+    refuse(n < 0, f"order must be non-negative but got {n}")
     at, parts = axis(dim, input.ndim), [part for part in (prepend, input, append) if part is not None]
     input = cat(parts, at) if len(parts) > 1 else input
     if not n:

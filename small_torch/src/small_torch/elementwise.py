@@ -14,6 +14,7 @@ import threading
 import numpy as np
 
 from . import dtypes
+from .memory import arrange
 from .operands import broadcast_error, operands, refuse_type, refused_kinds, require_tensor
 from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, freed_error, recording
 from .tensor import Tensor, record, wrap
@@ -119,10 +120,14 @@ def record_formula(formula, array, *inputs):
 
 def compute(function, *tensors):
     """Apply numpy's function to tensors; raise torch's error if their shapes do not broadcast."""
+    arrays = [tensor._array for tensor in tensors]
     try:
-        return quiet.run(function, *[tensor._array for tensor in tensors])
+        out = quiet.run(function, *arrays)
     except ValueError:
         raise broadcast_error(*tensors) from None
+    if arrays[0].flags.c_contiguous or out.ndim < 2:
+        return out
+    return arrange(out, *(np.broadcast_to(array, out.shape).strides for array in arrays))
 
 
 def unary(name, function, way, *, convert=True, title=None):

@@ -5,10 +5,11 @@ import numpy as np
 from .comparing import where
 from .elementwise import Formula, apply, floating, quiet, record_formula, set_name
 from .gathering import accept_scalars
+from .memory import contiguous
 from .operands import refuse_keywords, refuse_type, require_tensor
 from .pointwise import exp
+from .rearranging import flip
 from .reductions import axes_of
-from .shapes import flip
 from .tensor import Tensor, axis
 
 
@@ -26,13 +27,13 @@ def logsumexp(input, dim, keepdim=False):
     array = quiet.run(logsumexp_array, x._array, axes)
     kept = array.shape
     formula = Formula("Logsumexp", lambda g, a, y: g.reshape(kept) * apply(exp, a - y.reshape(kept)))
-    return record_formula(formula, array if keepdim else array.squeeze(axes), x)
+    return record_formula(formula, contiguous(array if keepdim else array.squeeze(axes)), x)
 
 
 def logcumsumexp_array(x, at):
     """Return the logarithms of running sums, computed in float64."""
     wide = x.astype(np.float64)
-    return np.ascontiguousarray(np.logaddexp.accumulate(wide, at), x.dtype)
+    return contiguous(np.logaddexp.accumulate(wide, at).astype(x.dtype))
 
 
 @accept_scalars
@@ -91,7 +92,7 @@ def along_axis(name, title, function, back):
             kernel = f"{name}_{'lastdim_' if at >= x.ndim - 1 else ''}kernel_impl"
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.title}'")
         if array.size:
-            array = quiet.run(function, np.ascontiguousarray(array if x.ndim else array[None]), at).reshape(array.shape)
+            array = quiet.run(function, contiguous(array if x.ndim else array[None]), at).reshape(array.shape)
         kept = at if x.ndim else ()
         return record_formula(Formula(title, lambda g, y: back(g, y, kept)), array, x)
 

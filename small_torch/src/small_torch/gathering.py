@@ -5,93 +5,13 @@ import functools
 import numpy as np
 
 from . import dtypes
-from .indexing import getitem, index_put
-from .shapes import broadcast_tensors, flatten, reshape
+from .indexing import check_bounds, put, put_sum, take
+from .memory import contiguous
+from .operands import refuse, refuse_types, scalar_array
+from .rearranging import clone
+from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis, record
-
-
-def index_select(input, dim, index):
-    """Return the rows (or slices along another axis) with these indices."""
-    dim = axis(dim, input.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    n = input._array.shape[dim]
-    outside = index._array[(index._array >= n) | (index._array < 0)]
-    if outside.size and dim == 1:  # torch has a program of its own for this dimension
-        raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={n}")
-    if outside.size:
-        raise IndexError("index out of range in self")
-    return rename_node(getitem(input, (slice(None),) * dim + (index.reshape(-1),)), "IndexSelect")
-
-
-def index_add(input, dim, index, source, *, alpha=1):
-    """Return a copy to which rows are added at these indices."""
-    dim = axis(dim, input.ndim)
-    if index.ndim > 1:
-        raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.title}"
-            f" and size: {list(index.shape)}"
-        )
-    if source.ndim and index.numel() != source._array.shape[dim]:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim): "
-            f"({source._array.shape[dim]}), for dim: {dim}"
-        )
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            f"index_add_(): self ({input.dtype.title}) and source ({source.dtype.title}) must have the same scalar type"
-        )
-    if source.ndim != input.ndim or slice_shape(input, dim) != slice_shape(source, dim):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(input.shape)} source.shape = {list(source.shape)}"
-        )
-    if index.numel() and (index._array.max() >= input._array.shape[dim] or index._array.min() < 0):
-        raise IndexError("index out of range in self")
-    array = input._array.copy()
-    np.add.at(
-        np.moveaxis(array, dim, 0),
-        index._array,
-        np.moveaxis(source._array, dim, 0) * np.asarray(alpha, source._array.dtype),
-    )
-    return record(array, "IndexAdd", (input, source), lambda g: (g, index_select(g, dim, index) * alpha), [index])
-
-
-def slice_shape(input, dim):
-    """Return the shape without one axis."""
-    return [*input.shape[:dim], *input.shape[dim + 1 :]]
-
-
-def index_copy(input, dim, index, source):
-    """Return a copy in which the rows at these indices are replaced."""
-    dim = axis(dim, input.ndim)
-    if source.ndim and input.ndim and source.ndim != input.ndim:
-        raise IndexError(
-            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source"
-            f" dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
-        )
-    if source.ndim and slice_shape(input, dim) != slice_shape(source, dim):
-        destination_shape, source_shape = (" ".join(map(str, slice_shape(x, dim))) for x in (input, source))
-        raise RuntimeError(
-            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape:"
-            f" {destination_shape} at dimension {dim} and source slice shape: {source_shape} at dimension 0."
-        )
-    if source.ndim and index.numel() != source._array.shape[dim]:
-        raise IndexError(
-            f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
-            f"({source._array.shape[dim]})"
-        )
-    return rename_node(index_put(input, (slice(None),) * dim + (index,), source), "IndexCopy")
-
-
-def index_fill(input, dim, index, value):
-    dim = axis(dim, input.ndim)
-    return rename_node(
-        index_put(input, (slice(None),) * dim + (index,), Tensor(np.asarray(value, input._array.dtype))), "IndexFill"
-    )
 
 
 def accept_scalars(operation):
@@ -102,12 +22,141 @@ def accept_scalars(operation):
 
     @functools.wraps(operation)
     def call(input, *arguments, **options):
-        out = operation(as_row(input), *map(as_row, arguments), **{name: as_row(x) for name, x in options.items()})
         if input.ndim:
-            return out
+            return operation(input, *arguments, **options)
+        out = operation(as_row(input), *map(as_row, arguments), **{name: as_row(x) for name, x in options.items()})
         return reshape(out, ()) if isinstance(out, Tensor) else type(out)(*(reshape(x, ()) for x in out))
 
     return call
+
+
+def rows_at(dim, index):
+    """Return numpy's index of rows along an axis."""
+    return (slice(None),) * dim + (index._array.reshape(-1),)
+
+
+def index_select(input, dim: int, index: Tensor):
+    """Return the rows (or slices along another axis) with these indices."""
+    dim = axis(dim, input.ndim)
+    refuse(index.ndim > 1, "index_select(): Index is supposed to be a vector", IndexError)
+    refuse(index.dtype not in (dtypes.int64, dtypes.int32), "index_select(): Expected dtype int32 or int64 for index")
+    if not input.ndim and index.numel() != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
+    n = input._array.shape[dim] if input.ndim else 1
+    refuse(not n and index.numel() and input.ndim > 1, "index_select(): self indexing axis dim should be positive")
+    outside = index._array[(index._array >= n) | (index._array < 0)]
+    if outside.size and (
+        dim == 1 or not input.numel() and input.ndim > 1
+    ):  # torch has a program of its own for this dimension
+        raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={n}")
+    refuse(outside.size, "index out of range in self", IndexError)
+    if not input.ndim:
+        return rename_node(clone(input), "IndexSelect")
+    places, shape = rows_at(dim, index), input._array.shape
+    array = contiguous(np.take(input._array, places[-1], dim))
+    return record(array, "IndexSelect", (input,), lambda g: put_sum(g, shape, places), [index])
+
+
+@accept_scalars
+def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
+    """Return a copy to which rows are added at these indices."""
+    dim = axis(dim, input.ndim)
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({input.dtype.title}) and source ({source.dtype.title}) must have the same scalar type"
+        )
+    if index.ndim > 1:
+        raise IndexError(
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.title}"
+            f" and size: {list(index.shape)}"
+        )
+    if index.numel() != (source._array.shape[dim] if source.ndim else 1):
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim): "
+            f"({source._array.shape[dim] if source.ndim else 1}), for dim: {dim}"
+        )
+    if source.ndim != input.ndim or slice_shape(input, dim) != slice_shape(source, dim):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(input.shape)} source.shape = {list(source.shape)}"
+        )
+    if not input.numel():
+        return clone(input)
+    if input.ndim == 1 and ((index._array < 0) | (index._array >= input.numel())).any():
+        raise IndexError("index out of range in self")
+    check_rows(RuntimeError, "", index, dim, input)
+    source = source if alpha == 1 else source * np.asarray(alpha).astype(source._array.dtype).item()
+    return put(input, rows_at(dim, index), source, "IndexAdd", True, [index], keep_order=False)
+
+
+def check_rows(error, name, index, dim, input):
+    """Raise an error if an index is negative or too large."""
+    n = input._array.shape[dim]
+    wrong = index._array[(index._array < 0) | (index._array >= n)]
+    if wrong.size:
+        raise error(f"{name}index {wrong.flat[0]} is out of bounds for dimension {dim} with size {n}")
+
+
+def slice_shape(input, dim):
+    """Return the shape without one axis."""
+    return [*input.shape[:dim], *input.shape[dim + 1 :]]
+
+
+@accept_scalars
+def index_copy(input, dim: int, index: Tensor, source: Tensor):
+    """Return a copy in which the rows at these indices are replaced."""
+    dim = axis(dim, input.ndim)
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{input.dtype.title} and (source) {source.dtype.title}"
+        )
+    if source.ndim and source.ndim != input.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source"
+            f" dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
+        )
+    if source.ndim and slice_shape(input, dim) != slice_shape(source, dim):
+        destination_shape, source_shape = (" ".join(map(str, slice_shape(x, dim))) for x in (input, source))
+        raise RuntimeError(
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape:"
+            f" {destination_shape} at dimension {dim} and source slice shape: {source_shape} at dimension 0."
+        )
+    if not source.ndim and index.numel() != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
+    if source.ndim and index.numel() != source._array.shape[dim]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
+            f"({source._array.shape[dim]})"
+        )
+    if not input.numel():
+        return clone(input)
+    check_rows(IndexError, "index_copy_(): ", index, dim, input)
+    return put(input, rows_at(dim, index), source, "IndexCopy", saved=[index], keep_order=False)
+
+
+def index_fill(input, dim: int, index: Tensor, value):
+    """Return a copy in which the rows at these indices are filled with a number."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    if isinstance(value, complex) and input.dtype.kind < 3:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    refuse(index.ndim > 1, "Index has to be a vector/scalar")
+    value = value.to(input.dtype) if isinstance(value, Tensor) else Tensor(scalar_array(value, input.dtype))
+    return fill_rows(input, dim, index, value)
+
+
+@accept_scalars
+def fill_rows(input, dim, index, value):
+    dim = axis(dim, input.ndim)
+    n = input._array.shape[dim]
+    if not input.numel() and n:
+        return clone(input)
+    for item in index._array.reshape(-1):
+        check_bounds(item, dim, n)
+    return put(input, rows_at(dim, index), reshape(value, ()), "IndexFill", saved=[index])
 
 
 def index_grid(index, dim):
@@ -120,21 +169,19 @@ def index_grid(index, dim):
 def checked_axis(name, input, dim, index, src=None):
     """Check the arguments of gather or scatter; return the axis, counted from the front."""
     dim = axis(dim, input.ndim)
-    if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    refuse(index.dtype not in (dtypes.int64, dtypes.int32), f"{name}(): Expected dtype int32/int64 for index")
+    if isinstance(src, Tensor) and src.dtype is not input.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if not index.numel():
         return dim
     if (index.ndim or 1) != (input.ndim or 1):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
         )
-    if isinstance(src, Tensor):
-        if src.dtype is not input.dtype:
-            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
-        if (index.ndim or 1) != (src.ndim or 1):
-            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    if isinstance(src, Tensor) and (index.ndim or 1) != (src.ndim or 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     a, b, c = (list(x.shape) for x in (index, input, index if not isinstance(src, Tensor) else src))
-    if any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim) or any(m > n for m, n in zip(a, c)):
+    if any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim) or any(m > n for m, n in zip(a or [1], c or [1])):
         raise RuntimeError(
             f"Size does not match at dimension {next(at for at, (m, n) in enumerate(zip(a, b)) if at != dim and m > n)}"
             f" expected index {a} to be no larger than self {b} apart from dimension {dim}"
@@ -143,78 +190,89 @@ def checked_axis(name, input, dim, index, src=None):
             + (f" and to be no larger size than src {c}" if isinstance(src, Tensor) else "")
         )
     n = input._array.shape[dim] if input.ndim else 1
-    if index._array.max() >= n or index._array.min() < 0:
-        wrong = index._array[(index._array >= n) | (index._array < 0)].flat[0]
-        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
+    wrong = index._array[(index._array >= n) | (index._array < 0)]
+    if wrong.size:
+        raise RuntimeError(f"index {wrong.flat[0]} is out of bounds for dimension {dim} with size {n}")
     return dim
 
 
-def gather(input, dim, index):
+def gather(input, dim: int, index: Tensor):
     """Return out with out[i][j] = input[index[i][j]][j] (for dim 0), and so on."""
-    dim = checked_axis("gather", input, dim, index)
-    shape = input._array.shape
+    dim, shape = checked_axis("gather", input, dim, index), input._array.shape
     if not shape or not index.ndim or not index.numel():
-        return rename_node(reshape(getitem(reshape(input, -1), reshape(index, -1)), index.shape), "Gather")
-    return record(
-        input._array[index_grid(index, dim)], "Gather", (input,),
-        lambda g: scatter_add(Tensor(np.zeros(shape, g._array.dtype)), dim, index, g), [index],
-    )  # fmt: skip
+        return rename_node(reshape(take(reshape(input, -1), (index._array.reshape(-1),)), index.shape), "Gather")
+    place = index_grid(index, dim)
+    array = contiguous(input._array[place])
+    return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [index])
 
 
-@accept_scalars
-def scatter(input, dim, index, src=None, *, value=None, reduce=None):
+def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None):
     """Return a copy in which src's numbers stand at the indices: the opposite of gather."""
     src = value if src is None else src
     dim = checked_axis("scatter", input, dim, index, src)
+    refuse(reduce is not None, "small_torch has no scatter with reduce", NotImplementedError)
     from_tensor = isinstance(src, Tensor)
     if not from_tensor:
-        src = Tensor(np.full(index._array.shape, src, input._array.dtype))
-    if reduce is not None:
-        raise NotImplementedError("small_torch has no scatter with reduce")
-    array = input._array.copy()
-    numbers = src._array[tuple(slice(n) for n in index._array.shape)]
-    place = index_grid(index, dim)
-    array[place] = numbers
-
-    def rule(g):
-        outside = np.ones(array.shape, g._array.dtype)
-        outside[place] = 0
-        return g * Tensor(outside), gather(g, dim, index)
-
-    return record(array, "Scatter" if from_tensor else "Scatter.1", (input, src), rule, [index])
+        src = Tensor(np.asarray(src).astype(input._array.dtype))
+    return put_grid(input, dim, index, src, "Scatter" if from_tensor else "Scatter.1")
 
 
-@accept_scalars
-def scatter_add(input, dim, index, src):
+def scatter_add(input, dim: int, index: Tensor, src: Tensor):
     """Return a copy to which src's numbers are added at the indices."""
     dim = checked_axis("scatter", input, dim, index, src)
-    array = input._array.copy()
-    np.add.at(array, index_grid(index, dim), src._array[tuple(slice(n) for n in index._array.shape)])
-    return record(array, "ScatterAdd", (input, src), lambda g: (g, gather(g, dim, index)), [index])
+    return put_grid(input, dim, index, src, "ScatterAdd", accumulate=True)
 
 
-def masked_select(input, mask):
-    out = getitem(broadcast_tensors(input, mask)[0], mask.expand(np.broadcast_shapes(input.shape, mask.shape)))
-    return rename_node(out, "MaskedSelect")
+def put_grid(input, dim, index, src, name, accumulate=False):
+    """Put numbers of `src` at the indices: as many of each axis as the index has."""
+    if not index.numel():
+        return rename_node(clone(input), name)
+    if not input.ndim:
+        return reshape(put_grid(reshape(input, 1), dim, index, src, name, accumulate), ())
+    lengths = index._array.shape or (1,)
+    place = index_grid(index if index.ndim else reshape(index, 1), dim)
+    part = Tensor(src._array[tuple(slice(n) for n in lengths)]) if src.ndim else src
+    return put(input, place, part, name, accumulate, [index], src if src.ndim else None, keep_order=False)
 
 
-def nonzero(input, *, as_tuple=False):
+def masked_select(input, mask: Tensor):
+    """Return the numbers where a mask is set, in one row."""
+    refuse(mask.dtype is not dtypes.bool_, "masked_select: expected BoolTensor for mask")
+    input, mask = (reshape(x, 1) if not x.ndim else x for x in broadcast_tensors(mask, input)[::-1])
+    return rename_node(take(input, np.nonzero(mask._array)), "MaskedSelect")
+
+
+def nonzero(input, *, as_tuple: bool = False):
     """Return the indices of all numbers that are not zero, a row each."""
     if as_tuple:
-        return tuple(Tensor(indices) for indices in np.nonzero(np.atleast_1d(input._array)))
+        return tuple(Tensor(contiguous(indices)) for indices in np.nonzero(np.atleast_1d(input._array)))
     return Tensor(np.argwhere(input._array))
 
 
-def repeat_interleave(input, repeats, dim=None):
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     """Repeat each element, with the copies side by side."""
+    counts = input if repeats is None else repeats
+    if isinstance(counts, Tensor):
+        refuse_types(counts, "bfcu", '"repeat_interleave_cpu" not implemented for {!r}')
+    if repeats is None:  # of counts alone, torch makes indices
+        refuse(input.ndim != 1, "repeat_interleave only accept 1D vector as repeat")
+        return Tensor(np.repeat(np.arange(input.numel()), input._array))
     if dim is None:
         input, dim = flatten(input), 0
-    counts, n = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats, input._array.shape[dim]
-    if np.size(counts) not in (1, n):
+    at = axis(dim, input.ndim, wrap_scalar=not isinstance(repeats, Tensor))
+    if isinstance(repeats, (int, np.integer)):
+        refuse(repeats < 0, "Repeats must be non-negative")
+        shape = input._array.shape
+        copies = expand(
+            unsqueeze(input, at + 1 if shape else axis(1, 0)), (*shape[: at + 1], repeats, *shape[at + 1 :])
+        )
+        return flatten(clone(copies, memory_format="torch.contiguous_format"), at, at + 1)
+    counts, n = repeats._array, input._array.shape[at]
+    refuse(counts.ndim > 1, "repeats must be 0-dim or 1-dim tensor")
+    if counts.size not in (1, n):
         raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {np.size(counts)} and"
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and"
             f" input.size({dim}) = {n}"
         )
-    index = np.repeat(np.arange(n), counts)
-    out = index_select(input, dim, Tensor(index))
-    return out if isinstance(repeats, Tensor) else rename_node(out, "View")
+    refuse((counts < 0).any(), "repeats can not be negative")
+    return index_select(input, at, Tensor(np.repeat(np.arange(n), counts.astype(np.intp))))

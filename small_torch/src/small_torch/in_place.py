@@ -3,20 +3,22 @@
 import numpy as np
 
 from .elementwise import FormulaNode, quiet, zeros
-from .indexing import index_put, plain_index, put
-from .operands import broadcast_error
-from .tape import Node, recording
+from .indexing import check_source, index_tensors, is_whole, put, shrink, split_index, write
+from .memory import check_memory, has_repeats
+from .operands import KINDS, broadcast_error, scalar_array, type_name
+from .tape import recording
 from .tensor import Tensor, record, wrap
+from .views import check_may_change, take_graph
 
 
-def assign(tensor, new):
-    """Give a tensor the numbers and graph of another one, for operations with a trailing underscore."""
-    tensor._check_may_change()
-    if tensor._array.size and any(n > 1 and not step for n, step in zip(tensor._array.shape, tensor._array.strides)):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory"
-            " location. Please clone() the tensor before performing the operation."
-        )
+def assign(tensor, new, may_repeat=False):
+    """Give a tensor the numbers and graph of another one, for operations with a trailing underscore.
+
+    may_repeat: whether several places of the tensor may be the same place in memory.
+    """
+    check_may_change(tensor, new)
+    if not may_repeat:
+        check_memory(tensor._array)
     if new._array.shape != tensor._array.shape:
         try:
             broadcast = np.broadcast_shapes(new.shape, tensor.shape)
@@ -39,7 +41,7 @@ def assign(tensor, new):
             new = record(new._array, "Copy", (clone_graph(tensor),), zeros)
         elif isinstance(new._grad_fn, FormulaNode) and -1 in new._grad_fn.saved and new.dtype is tensor.dtype:
             new._grad_fn.save(-1, tensor)  # the backward pass needs the result, which now is here
-        tensor._take_graph(new)
+        take_graph(tensor, new)
     return tensor
 
 
@@ -50,51 +52,38 @@ def clone_graph(tensor):
     return before
 
 
-def check_may_change(tensor):
-    """Raise RuntimeError for a leaf, or a view of one, that requires a gradient."""
-    if tensor._requires_grad and recording[0]:
-        current, kind = tensor, "a leaf" if tensor._base is None else "a view of a leaf"
-        while current is not None:
-            if current._requires_grad and current.grad_fn is None:
-                raise RuntimeError(f"{kind} Variable that requires grad is being used in an in-place operation.")
-            current = current._base
-
-
-def take_graph(tensor, new):
-    """Make `new` the origin of this tensor, and of this part of its base if it is a view."""
-    if new.dtype is not tensor.dtype:
-        new = new.to(tensor.dtype)
-    base = tensor._base
-    if base is not None:
-        replay = tensor._replay
-        outside = Tensor(np.ones(base._array.shape, base._array.dtype))
-        replay(outside)._array[...] = 0
-        changed_base = Tensor(base._array)
-        node = Node("CopySlices", (base, new), lambda g: (g * outside, replay(g)))
-        changed_base._grad_fn, changed_base._requires_grad = node, True
-        base._take_graph(changed_base)
-        tensor._seen = tensor._changes[0]
-        new = replay(base)
-        new._grad_fn.title = "AsStrided"
-    tensor._grad_fn, tensor._output, tensor._requires_grad = new._grad_fn, new._output, new._requires_grad
-    tensor._written = tensor._changes[0]
-    if tensor.retains_grad:
-        tensor.retain_grad()
-
-
 def setitem(tensor, index, value):
-    """Assign to `tensor[index]`, with a node if one of the two requires a gradient."""
-    value = value if isinstance(value, Tensor) else Tensor(np.asarray(value, tensor._array.dtype))
-    if tensor._requires_grad and recording[0] and tensor.grad_fn is None:
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    tensor._check_may_change()
+    """Assign to `tensor[index]`: copy into a view, or put numbers at the index's arrays."""
+    basic, places, _ = split_index(index, tensor._array.shape)
+    if not isinstance(value, Tensor):
+        if not isinstance(value, (*KINDS, np.generic)):
+            kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+            raise TypeError(f"can't assign a {kind} to a {type_name(tensor)}")
+        if isinstance(value, complex) and tensor.dtype.kind < 3:
+            raise RuntimeError(f"value cannot be converted to type {tensor.dtype.c_name} without overflow")
+        value = Tensor(scalar_array(value, tensor.dtype))
+    elif places is not None:
+        check_source(tensor, value)
+    view = None
     if recording[0] and (tensor._requires_grad or value._requires_grad):
-        new = index_put(tensor, index, value.to(tensor.dtype))
-        if not any(isinstance(i, (Tensor, list)) for i in (index if isinstance(index, tuple) else (index,))):
-            new._grad_fn.title = "CopySlices"
-        tensor._array[...] = new._array
+        view = tensor if places is not None and is_whole(basic) else tensor[basic]
+        check_may_change(view, value)
+    if value._changes is tensor._changes or places is None and has_repeats(tensor._array):
+        target, source = tensor._array[basic], value._array
+        if places is None:
+            write(target.copy(), None, value)  # raises an error if the shapes differ
+            source = source if source.ndim > target.ndim else np.broadcast_to(source, target.shape)
+        check_memory(target, source, whole=places is not None, may_repeat=places is not None)
+    if view is None:
+        write(tensor._array[basic], places, value)
         tensor._changes[0] += 1
-        tensor._take_graph(new)
+        return
+    if places is None:
+        array, shape = view._array.copy(), value._array.shape
+        write(array, None, value)
+        new = record(array, "Copy", (value,), lambda g: shrink(g, shape))
     else:
-        put(tensor._array, plain_index(index, tensor._array.shape), value)
-        tensor._changes[0] += 1
+        new = put(view, places, value, "IndexPut", saved=index_tensors(index))
+    view._array[...] = new._array
+    tensor._changes[0] += 1
+    take_graph(view, new)

@@ -1,195 +1,315 @@
-"""Reading and writing at an index."""
+"""Reading and writing at an index.
 
-import builtins
+torch takes integers, slices and None one after the other: they make a view. Then it takes all arrays at once. numpy
+counts integers among the arrays if there are any, which changes the order of axes.
+"""
+
+import operator
+import warnings
 
 import numpy as np
 
-from .shapes import unsqueeze
+from .elementwise import masked
+from .memory import arrange, contiguous, copy_array
 from .tape import fit
-from .tensor import Tensor, record, record_view
+from .tensor import Tensor, record
+from .views import view_row
+
+NOT_AN_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+)
 
 
-def plain_index(index, shape):
-    """Return an index for numpy: tensors as arrays, checked as torch checks them."""
-    index = index if isinstance(index, tuple) else (index,)
-    items, dim = [], 0
-    used = sum(
-        item.ndim
-        if isinstance(item, Tensor) and item._array.dtype == bool
-        else item is not None and item is not Ellipsis
-        for item in index
-    )
+AS_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use"
+    " x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)],"
+    " which will result either in an error or a different result (Triggered internally at"
+    " /__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)"
+)
+FIRST_OF_SCALAR = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim"
+    " tensor to a number"
+)
+SCALAR_ERRORS = {
+    int: "select() cannot be applied to a 0-dim tensor.",
+    slice: "slice() cannot be applied to a 0-dim tensor.",
+}
+
+
+def split_index(index, shape):
+    """Split an index; return (basic, places, name).
+
+    basic: an index of integers, slices and None, for a view.
+
+    places: an index of arrays for this view, or None.
+
+    name: that of torch's last step to the view.
+    """
+    index = as_tuple(index)
+    used = sum(map(count_axes, index))
+    if not shape and len(index) == 1 and type(index[0]) in SCALAR_ERRORS:
+        raise IndexError(SCALAR_ERRORS[type(index[0])] if index != (0,) else FIRST_OF_SCALAR)
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    basic, places, sizes, dim, name = [], [], [], 0, "Alias"
     for item in index:
-        if item is Ellipsis:
-            dim += len(shape) - used
-            items.append(item)
-            continue
-        if item is None or isinstance(item, (bool, np.bool_)):
-            items.append(item)
-            continue
-        if isinstance(item, Tensor):
-            item = item._array
-            if item.dtype.kind in "fc":
-                raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-            item = item.copy() if item.dtype == bool else item  # in case the mask changes before the backward pass
-        elif isinstance(item, (list, range, np.ndarray)):
-            item = np.asarray(item) if len(item) else np.zeros(0, np.int64)
-        if isinstance(item, np.ndarray) and item.dtype == bool:
-            for at, size in enumerate(item.shape):
-                if size != shape[dim + at]:
-                    raise IndexError(
-                        f"The shape of the mask {list(item.shape)} at index {at} does not match the shape of the"
-                        f" indexed tensor {list(shape)} at index {dim + at}"
-                    )
-            items.append(item)
-            dim += item.ndim
-            continue
-        size = shape[dim]
-        if isinstance(item, slice):
-            if item.step is not None and item.step <= 0:
-                raise ValueError("step must be greater than zero")
-            for bound in (item.start, item.stop, item.step):
-                if bound is not None and not hasattr(bound, "__index__"):
-                    raise TypeError("slice indices must be integers or None or have an __index__ method")
-            item = slice(*(None if bound is None else int(bound) for bound in (item.start, item.stop, item.step)))
-        elif isinstance(item, np.ndarray) and item.ndim:
-            if item.size and (item.min() < -size or item.max() >= size):
-                wrong = item[(item < -size) | (item >= size)].flat[0]
-                raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+        if item is None:
+            basic.append(None)
+            places.append(slice(None))
+            name = "Unsqueeze"
+        elif item is Ellipsis:
+            rest = len(shape) - used if dim < len(shape) else 0
+            basic += [slice(None)] * rest
+            places += [slice(None)] * rest
+            dim, used = dim + rest, len(shape)
+        elif isinstance(item, slice):
+            basic.append(check_slice(item))
+            places.append(slice(None))
+            if len(index) == 1 or len(range(*basic[-1].indices(shape[dim]))) < shape[dim]:
+                name = "Slice"
+            dim += 1
         else:
-            tensor = isinstance(item, np.ndarray)
-            if isinstance(item, str):
-                raise TypeError("new(): invalid data type 'str'")
-            if not tensor and not hasattr(item, "__index__"):
-                raise (IndexError if isinstance(item, float) else TypeError)(
-                    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
-                    f" (got {type(item).__name__})"
-                )
-            item = int(item)
-            if not -size <= item < size:
-                raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
-            if tensor:
-                item = np.asarray(item)
-        items.append(item)
-        dim += 1
-    return tuple(items)
+            item = as_place(item)
+            if isinstance(item, int):
+                basic.append(check_bounds(item, dim, shape[dim]))
+                name = "Select"
+                dim += 1
+            elif item.dtype == bool:
+                check_mask(item, dim, shape)
+                basic += [slice(None)] * item.ndim if item.ndim else [None]
+                sizes += item.shape or [1]
+                places += np.nonzero(item) if item.ndim else [np.zeros(int(item), np.int64)]
+                dim += item.ndim
+            else:
+                basic.append(slice(None))
+                places.append(item)
+                sizes.append(shape[dim])
+                dim += 1
+    if not sizes:
+        return (*basic, ...), None, name
+    check_arrays([place for place in places if isinstance(place, np.ndarray)], sizes)
+    return (*basic, ...), tuple(places), name
+
+
+def as_tuple(index):
+    """Return an index as a tuple; torch takes a list that holds more than numbers as one, too."""
+    if isinstance(index, tuple):
+        return index
+    if isinstance(index, str):
+        warnings.warn(AS_TUPLE, stacklevel=3)
+    if isinstance(index, list) and any(
+        isinstance(item, (Tensor, list, tuple, slice)) or item is None or item is Ellipsis for item in index
+    ):
+        warnings.warn(AS_TUPLE, stacklevel=3)
+        return tuple(index)
+    return (index,)
+
+
+def count_axes(item):
+    """Return how many axes an item of an index takes."""
+    array = getattr(item, "_array", item)
+    if isinstance(array, np.ndarray) and array.dtype in (bool, np.uint8):
+        return array.ndim
+    return not (item is None or item is Ellipsis or isinstance(item, (bool, np.bool_)))
+
+
+def as_place(item):
+    """Return an item of an index as an integer or an array; masks are copies, in case they change."""
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        return int(item)
+    if isinstance(item, str) or isinstance(item, (list, tuple)) and any(isinstance(part, str) for part in item):
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(item, Tensor):
+        array = item._array
+        if array.dtype.kind in "fc":
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    elif isinstance(item, (list, tuple, range, np.ndarray, bool, np.bool_)):
+        array = np.asarray(item)
+        if array.dtype.kind == "f":
+            array = array.astype(np.int64)
+    else:
+        raise IndexError(NOT_AN_INDEX.format(type(item).__name__))
+    if array.dtype in (bool, np.uint8):
+        return array.astype(bool)
+    return array if array.ndim else int(array)
+
+
+def check_slice(item):
+    """Return a slice of integers; raise torch's errors for others."""
+    bounds = item.start, item.stop, item.step
+    if not all(bound is None or hasattr(bound, "__index__") for bound in bounds):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    start, stop, step = (None if bound is None else int(bound) for bound in bounds)
+    if step is not None and step <= 0:
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
+    return slice(start, stop, step)
+
+
+def check_bounds(item, dim, size):
+    """Return an integer; raise IndexError if the axis has no such place."""
+    if not -size <= item < size:
+        raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
+    return item
+
+
+def check_mask(mask, dim, shape):
+    """Raise IndexError if a mask has not the shape of the axes that it is for."""
+    for at, size in enumerate(mask.shape):
+        if size != shape[dim + at]:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {at} does not match the shape of the indexed tensor"
+                f" {list(shape)} at index {dim + at}"
+            )
+
+
+def check_arrays(arrays, sizes):
+    """Raise IndexError if arrays do not broadcast, or hold an index that is out of bounds."""
+    try:
+        if len(arrays) > 1:
+            np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        shapes = ", ".join(str([*array.shape]) for array in arrays)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
+    for dim, (array, size) in enumerate(zip(arrays, sizes)):
+        if array.size and (array.min() < -size or array.max() >= size):
+            check_bounds(array[(array < -size) | (array >= size)].flat[0], dim, size)
+
+
+VIEWS = {name: view_row(name, operator.getitem) for name in ("Select", "Slice", "Unsqueeze", "Alias")}
 
 
 def getitem(input, index):
-    """Return the numbers at an index: a view, unless the index has tensors or lists."""
-    shape = input._array.shape
-    plain = plain_index(index, shape)
-    advanced = any(
-        isinstance(item, np.ndarray) and (item.ndim or item.dtype == bool) or isinstance(item, (bool, np.bool_))
-        for item in plain
-    )
-    if advanced:
-        array = input._array[plain]
-        return record(array, "Index", (input,), lambda g: put_sum(g, shape, plain), index_tensors(index))
-    plain = tuple(int(item) if isinstance(item, np.ndarray) else item for item in plain)
-    array = input._array[plain if Ellipsis in plain else (*plain, Ellipsis)]
-    return record_view(
-        input, array, node_name(plain, shape),
-        lambda g: put_view(g, shape, plain), lambda base: getitem(base, plain),
-    )  # fmt: skip
+    """Return the numbers at an index: a view, unless the index has arrays."""
+    array = input._array
+    if type(index) is int and array.ndim and -len(array) <= index < len(array):
+        return VIEWS["Select"](input, (index, ...))
+    basic, places, name = split_index(index, array.shape)
+    if places is None:
+        return VIEWS[name](input, basic)
+    view = input if is_whole(basic) else VIEWS[name](input, basic)
+    return take(view, places, saved=index_tensors(index))
 
 
-def node_name(index, shape):
-    """Return the name that torch gives the last of the steps in which it takes an index."""
-    name, dim = "Alias", 0
-    for item in index:
-        if item is Ellipsis:
-            dim += len(shape) - sum(other is not None for other in index) + 1
-            continue
-        if item is None:
-            name = "Unsqueeze"
-            continue
-        if isinstance(item, int):
-            name = "Select"
-        elif len(range(*item.indices(shape[dim]))) < shape[dim]:
-            name = "Slice"
-        dim += 1
-    return name
+def is_whole(basic):
+    """Return True for an index of the whole tensor."""
+    return all(item == slice(None) or item is Ellipsis for item in basic)
 
 
 def index_tensors(index):
     """Return the tensors of an index that the backward pass needs unchanged."""
-    items = index if isinstance(index, tuple) else (index,)
+    items = index if isinstance(index, (tuple, list)) else (index,)
     return [item for item in items if isinstance(item, Tensor) and item._array.dtype != bool]
 
 
-def put_view(g, shape, index):
-    """Return zeros with g at the index."""
-    out = np.zeros(shape, g._array.dtype)
-    out[index] = g._array
-    return record(out, "SliceBackward", (g,), lambda h: getitem(h, index))
+def take(input, places, name="Index", saved=()):
+    """Return the numbers at an index of arrays and whole slices: a copy."""
+    shape = input._array.shape
+    return record(take_array(input._array, places), name, (input,), lambda g: put_sum(g, shape, places), saved)
 
 
-def put_sum(g, shape, index):
+def take_array(array, places):
+    """Return the numbers at an index of arrays and whole slices, in torch's order in memory."""
+    out = array[places]
+    if out.ndim < 2 or not out.size or len(places) == 1 and array.flags.c_contiguous:
+        return contiguous(out)
+    ranges = [place for place in places if not isinstance(place, slice)]
+    shape = np.broadcast_shapes(*(place.shape for place in ranges))
+    at = [k for k, place in enumerate(places) if not isinstance(place, slice)]
+    first = at[0] if at[-1] - at[0] == len(at) - 1 else 0  # where the axes of the arrays come
+    rest = [step for k, step in enumerate(array.strides) if k not in at]
+    before, after = (0,) * first, (0,) * (len(rest) - first)
+    steps = [(*before, *np.broadcast_to(place, shape).strides, *after) for place in ranges]
+    return arrange(out, (*rest[:first], *(0,) * len(shape), *rest[first:]), *steps)
+
+
+def put_sum(g, shape, places):
     """Return zeros to which g is added at the index; repeated indices add up."""
     out = np.zeros(shape, g._array.dtype)
-    if len(index) == 1 and index[0].dtype != bool:
-        add_rows(out, index[0], g._array)
+    if len(places) == 1:
+        add_rows(out, places[0], g._array)
     else:
-        np.add.at(out, index, g._array)
-    return record(out, "IndexBackward", (g,), lambda h: Tensor.__getitem__(h, tuple(
-        Tensor(item) if isinstance(item, np.ndarray) else item for item in index
-    )))  # fmt: skip
+        np.add.at(out, places, g._array)
+    return record(out, "IndexBackward", (g,), lambda h: take(h, places))
 
 
 def add_rows(out, index, rows):
     """Add each row at its index along the first axis; sorted first, which is faster than np.add.at."""
     index = np.where(index < 0, index + len(out), index).reshape(-1)
-    if not index.size:
+    if not index.size or not rows.size:
         return
     rows = rows.reshape(len(index), -1)
-    if not len(index) or not rows.shape[1]:
-        return
     order = np.argsort(index, kind="stable")
     rows_of_out, starts = np.unique(index[order], return_index=True)
     out.reshape(len(out), -1)[rows_of_out] += np.add.reduceat(rows[order], starts, axis=0)
 
 
-def put(array, index, value, accumulate=False):
-    """Set `array[index]` to a tensor's numbers, or add them; raise torch's error if the shapes differ."""
+def write(array, places, value, accumulate=False):
+    """Set an array, or its numbers at the places, to a tensor's numbers; raise torch's error if the shapes differ."""
     try:
-        if accumulate:
-            np.add.at(array, index, value._array)
+        if places is None:
+            array[...] = value._array
+        elif accumulate:
+            np.add.at(array, places, value._array)
         else:
-            array[index] = value._array
+            array[places] = value._array
     except ValueError:
-        shape = array[index].shape
+        if places is None:
+            value.expand(array.shape)  # raises torch's error
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape"
-            f" {list(shape)}"
-            if any(isinstance(item, np.ndarray) for item in index)
-            else (
-                f"The expanded size of the tensor ({shape[-1] if shape else 1}) must match the existing size"
-                f" ({value.shape[-1] if value.ndim else 1}) at non-singleton dimension"
-                f" {builtins.max(len(shape) - 1, 0)}.  Target sizes: {list(shape)}.  Tensor sizes: {list(value.shape)}"
-            )
+            f" {list(array[places].shape)}"
         ) from None
 
 
-def index_put(input, indices, values, accumulate=False):
-    """Return a copy with other values at an index."""
-    plain = plain_index(indices, input._array.shape)
-    array = input._array.copy()
-    put(array, plain, values, accumulate)
-    tensor_index = tuple(Tensor(item) if isinstance(item, np.ndarray) else item for item in plain)
-    value_shape = values._array.shape
+def put(input, places, values, name, accumulate=False, saved=(), source=None, keep_order=True):
+    """Return a copy with other values at the places, or with values added there.
+
+    source: the tensor that the values are a part of, if they are not a tensor of their own.
+
+    keep_order: whether the copy's axes lie in memory as the input's.
+    """
+    array = copy_array(input._array) if keep_order else input._array.copy()
+    write(array, places, values, accumulate)
+    shape = values._array.shape
 
     def rule(g):
-        input_gradient = g
+        outside = g
         if not accumulate:
-            outside = np.ones(array.shape, g._array.dtype)
-            outside[plain] = 0
-            input_gradient = g * Tensor(outside)
-        value_gradient = getitem(g, tensor_index)
-        while value_gradient.ndim < len(value_shape):
-            value_gradient = unsqueeze(value_gradient, 0)
-        return input_gradient, fit(value_gradient, value_shape)
+            inside = np.zeros(array.shape, bool)
+            inside[places] = True
+            outside = masked(g, inside)
+        return outside, shrink(take(g, places), shape) if source is None else take(g, places)
 
-    return record(array, "IndexPut", (input, values), rule, index_tensors(indices))
+    return record(array, name, (input, values if source is None else source), rule, saved)
+
+
+def shrink(g, shape):
+    """Return the gradient of values of this shape, which may begin with superfluous axes of length 1."""
+    return fit(g, shape[max(0, len(shape) - g.ndim) :]).reshape(shape)
+
+
+def index_put(input, indices, values: Tensor, accumulate: bool = False):
+    """Return a copy with other values at an index of tensors."""
+    if isinstance(indices, Tensor):
+        raise TypeError("index_put(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor")
+    for number, item in enumerate(indices):
+        if not isinstance(item, Tensor):
+            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(item).__name__}")
+    if len(indices) > input.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {input.ndim} (got {len(indices)})")
+    _, places, _ = split_index(
+        tuple(item.reshape(-1) if not item.ndim else item for item in indices), input._array.shape
+    )
+    check_source(input, values)
+    return put(input, places, values, "IndexPut", accumulate, index_tensors(tuple(indices)))
+
+
+def check_source(input, values):
+    """Raise RuntimeError if values are of another type."""
+    if values.dtype is not input.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got"
+            f" {input.dtype.title} for the destination and {values.dtype.title} for the source."
+        )

@@ -1,78 +1,99 @@
 """Split and join tensors."""
 
-import builtins
+import operator
 
 import numpy as np
 
 from . import dtypes
-from .indexing import getitem
-from .tensor import Tensor, axis, record, record_many
+from .indexing import VIEWS, getitem
+from .memory import contiguous
+from .operands import refuse
+from .tensor import Tensor, axis, record
+from .views import record_views
 
 
 def require_axes(input, message):
     """Raise RuntimeError for a tensor without axes."""
-    if not input.ndim:
-        raise RuntimeError(message)
+    refuse(not input.ndim, message)
 
 
-def select(input, dim, index):
+def select(input, dim: int, index: int):
     """Return the slice at one index of an axis."""
-    return getitem(input, (slice(None),) * axis(dim, input.ndim) + (int(index),))
+    refuse(not input.ndim, "select() cannot be applied to a 0-dim tensor.", IndexError)
+    dim, index = axis(dim, input.ndim), operator.index(index)
+    if not -input._array.shape[dim] <= index < input._array.shape[dim]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+        )
+    return VIEWS["Select"](input, (*(slice(None),) * dim, index, ...))
 
 
-def narrow(input, dim, start, length):
+def narrow(input, dim: int, start, length: int):
     """Return the slice of an axis from start on, of this length."""
     require_axes(input, "narrow() cannot be applied to a 0-dim tensor.")
-    dim = axis(dim, input.ndim)
+    dim, start, length = axis(dim, input.ndim), int(start), int(length)
     n = input._array.shape[dim]
+    refuse(length < 0, "narrow(): length must be non-negative.")
     if not -n <= start <= n:
-        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {int(start)})")
-    start = int(start) if start >= 0 else n + int(start)
-    if start + length > n:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return getitem(input, (slice(None),) * dim + (slice(start, start + int(length)),))
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    start = start if start >= 0 else n + start
+    refuse(start + length > n, f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return getitem(input, (slice(None),) * dim + (slice(start, start + length),))
 
 
-def unbind(input, dim=0):
+def unbind(input, dim: int = 0):
     """Return all slices along an axis, as a tuple."""
-    dim = axis(dim, input.ndim)
-    index = (slice(None),) * dim
-    return record_views(
-        input, [(*index, i) for i in range(input._array.shape[dim])], "Unbind", lambda gs: stack(gs, dim)
-    )
+    dim = axis(dim, input.ndim, wrap_scalar=False)
+    indices = [(*(slice(None),) * dim, i, ...) for i in range(input._array.shape[dim])]
+    return pieces(input, indices, "Unbind", lambda *gs: stack(gs, dim))
 
 
-def split(input, split_size_or_sections, dim=0):
+def split(input, split_size_or_sections, dim: int = 0):
     """Split an axis into pieces of one length (the last may be shorter) or of the given lengths."""
+    size = split_size_or_sections
+    if isinstance(size, (int, np.integer)):
+        require_axes(input, "split expects at least a 1-dimensional tensor")
+        n = input._array.shape[axis(dim, input.ndim)]
+        refuse(size < 0, f"split expects split_size be non-negative, but got split_size={size}")
+        refuse(not size and n, f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+        sizes = [min(size, n - at) for at in range(0, max(n, 1), max(size, 1))]
+        return split_sizes(input, sizes, dim, "Split")
+    if not isinstance(size, (tuple, list)):
+        kind = type(size).__name__
+        raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}")
+    return split_sizes(input, size, dim, "SplitWithSizes")
+
+
+def split_sizes(input, sizes, dim, name):
+    """Split an axis into pieces of these lengths."""
     require_axes(input, "split expects at least a 1-dimensional tensor")
     dim = axis(dim, input.ndim)
-    n, sizes = input._array.shape[dim], split_size_or_sections
-    equal = isinstance(sizes, (int, np.integer))
-    if equal:
-        sizes = [builtins.min(sizes, n - at) for at in range(0, builtins.max(n, 1), builtins.max(sizes, 1))]
-    elif sum(sizes) != n:
+    n = input._array.shape[dim]
+    if any(size < 0 for size in sizes):
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
+        )
+    if sum(sizes) != n:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but"
             f" got split_sizes={list(sizes)}"
         )
-    ends = np.cumsum(sizes).tolist()
-    pieces = [(slice(None),) * dim + (slice(end - size, end),) for size, end in zip(sizes, ends)]
-    return record_views(input, pieces, "Split" if equal else "SplitWithSizes", lambda gs: cat(gs, dim))
+    front, ends = (slice(None),) * dim, np.cumsum(sizes).tolist()
+    indices = [(*front, slice(end - size, end), ...) for size, end in zip(sizes, ends)]
+    return pieces(input, indices, name, lambda *gs: cat(gs, dim))
 
 
-def record_views(input, indices, name, rule):
-    """Record several views of a tensor, whose gradients come back together."""
-    arrays = [input._array[(*index, Ellipsis)] for index in indices]
-    outs = record_many(arrays, name, (input,), lambda *gs: rule(list(gs))) if arrays else []
-    for out, index in zip(outs, indices):
-        out._changes, out._base, out._seen = input._changes, input, input._changes[0]
-        out._replay = lambda base, index=index: getitem(base, index)
-    return tuple(outs)
+def pieces(input, indices, name, rule):
+    """Record several views of a tensor."""
+    return record_views(
+        input, [input._array[index] for index in indices], name, rule, lambda base, k: getitem(base, indices[k])
+    )
 
 
-def chunk(input, chunks, dim=0):
+def chunk(input, chunks: int, dim: int = 0):
     """Split an axis into this many pieces."""
     require_axes(input, "chunk expects at least a 1-dimensional tensor")
+    refuse(chunks <= 0, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = input._array.shape[axis(dim, input.ndim)]
     return split(input, -(-n // chunks) or [0] * chunks, dim)
 
@@ -88,28 +109,28 @@ def promote_all(tensors):
 
 
 def check_list(tensors, name):
-    """Return tensors as a list; raise TypeError for a single tensor."""
+    """Return tensors as a list; raise TypeError for anything else."""
     if isinstance(tensors, Tensor):
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    for number, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(tensor).__name__}")
     return list(tensors)
 
 
-def cat(tensors, dim=0):
+def cat(tensors, dim: int = 0):
     """Concatenate tensors along an axis that they have."""
     tensors = check_list(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for number, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(tensor).__name__}")
-    for number, tensor in enumerate(tensors):
         if not tensor.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
     tensors = promote_all(tensors)
-    tensors = [tensor for tensor in tensors if tensor._array.shape != (0,)] or tensors[:1]
-    first = tensors[0]
-    at = axis(dim, first.ndim)
-    for number, tensor in enumerate(tensors):
+    full = [tensor for tensor in tensors if tensor._array.shape != (0,)]
+    first = (full or tensors)[0]
+    at = axis(dim, first.ndim) if full else 0
+    for number, tensor in enumerate(full):
         if tensor.ndim != first.ndim:
             raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}")
         for i, (a, b) in enumerate(zip(first._array.shape, tensor._array.shape)):
@@ -118,26 +139,25 @@ def cat(tensors, dim=0):
                     f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size {b} for"
                     f" tensor number {number} in the list."
                 )
-    sizes = [tensor._array.shape[at] for tensor in tensors]
-    return record(
-        np.concatenate([tensor._array for tensor in tensors], at),
-        "Cat",
-        tensors,
-        lambda g: split(g, sizes, at) if len(sizes) > 1 else (g,),
-    )
+    sizes = [0 if tensor._array.shape == (0,) else tensor._array.shape[at] for tensor in tensors]
+
+    def rule(g):
+        parts = split_sizes(g, sizes, at, "SplitWithSizes")
+        return [part.reshape(0) if tensor._array.shape == (0,) else part for tensor, part in zip(tensors, parts)]
+
+    array = contiguous(np.concatenate([tensor._array for tensor in full or tensors[:1]], at))
+    return record(array, "Cat", tensors, rule)
 
 
 concat = concatenate = cat
 
 
-def stack(tensors, dim=0):
+def stack(tensors, dim: int = 0):
     """Join tensors of one shape along a new axis."""
     tensors = check_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for number, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(tensor).__name__}")
         if tensor._array.shape != tensors[0]._array.shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and"
@@ -145,13 +165,21 @@ def stack(tensors, dim=0):
             )
     tensors = promote_all(tensors)
     at = axis(dim, tensors[0].ndim + 1)
-    return record(np.stack([tensor._array for tensor in tensors], at), "Stack", tensors, lambda g: unbind(g, at))
+    array = contiguous(np.stack([tensor._array for tensor in tensors], at))
+    return record(array, "Stack", tensors, lambda g: unbind(g, at))
 
 
 def hstack(tensors):
-    tensors = [tensor if tensor.ndim else tensor.reshape(1) for tensor in tensors]
+    tensors = [tensor if tensor.ndim else tensor.reshape(1) for tensor in check_stacked("hstack", tensors)]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 def vstack(tensors):
-    return cat([tensor if tensor.ndim > 1 else tensor.reshape(1, -1) for tensor in tensors], 0)
+    return cat([x if x.ndim > 1 else x.reshape(1, -1) for x in check_stacked("vstack", tensors)], 0)
+
+
+def check_stacked(name, tensors):
+    """Return a list of tensors; raise torch's error if it is empty."""
+    tensors = check_list(tensors, name)
+    refuse(not tensors, f"{name} expects a non-empty TensorList")
+    return tensors

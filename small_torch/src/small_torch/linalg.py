@@ -9,8 +9,9 @@ from . import matrices
 from .arguments import check_argument
 from .elementwise import zeros
 from .matrices import adjoint
+from .rearranging import tril, triu
 from .reductions import return_type
-from .shapes import movedim, reshape, transpose, tril, triu, unsqueeze
+from .shapes import movedim, reshape, transpose, unsqueeze
 from .tape import fit, recording
 from .tensor import Tensor, record
 

@@ -301,11 +301,3 @@ def kron(input, other):
     first = reshape(input, *(size for m in a for size in (m, 1)))
     second = reshape(other, *(size for m in b for size in (1, m)))
     return reshape(first * second, *(i * j for i, j in zip(a, b)))
-
-
-def hermitian(x):
-    """Return the conjugate transpose of a matrix: `H`."""
-    if x.ndim not in (0, 2):
-        hint = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor.{hint}")
-    return adjoint(x) if x.ndim else x

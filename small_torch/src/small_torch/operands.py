@@ -182,6 +182,24 @@ def complex_type(dtype):
     return dtype.to_complex()
 
 
+def refuse(wrong, text, error=RuntimeError):
+    """Raise an error with this text if something is wrong."""
+    if wrong:
+        raise error(text)
+
+
+def refuse_types(tensor, kinds, text, error=NotImplementedError):
+    """Raise an error for tensors of some types. kinds: numpy's letters; text: may name the type."""
+    if tensor._array.dtype.kind in kinds:
+        raise error(text.format(tensor.dtype.title))
+
+
+def type_name(tensor):
+    """Return the name of a tensor's type in torch's errors."""
+    title = tensor.dtype.title
+    return f"CPU{title}Type" if title == "Bool" or tensor.is_complex() else f"torch.{title}Tensor"
+
+
 def broadcast_error(first, second):
     """Return torch's error for two shapes that do not broadcast."""
     a, b = first._array.shape, second._array.shape

@@ -7,22 +7,24 @@ from collections import namedtuple
 import numpy as np
 
 from .comparing import maximum, minimum
-from .elementwise import floating, masked, set_name, zeros
+from .elementwise import floating, masked, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
-from .shapes import flip, reshape, unsqueeze
-from .tape import rename_node
+from .memory import arrange, contiguous
+from .operands import refuse, refuse_types
+from .rearranging import flip
+from .shapes import check_dims, reshape, unsqueeze
+from .tape import recording, rename_node
 from .tensor import Tensor, axis, record, record_many
 
 
-def axes_of(dim, ndim):
+def axes_of(dim, ndim, keepdim=False):
     """Return the named axes, counted from the front; all if none is named."""
+    if not isinstance(keepdim, bool):
+        raise TypeError("keepdim must be bool")
     if dim is None or isinstance(dim, (tuple, list)) and not dim:
         return tuple(range(ndim))
-    named = [axis(d, ndim) for d in ((dim,) if isinstance(dim, (int, np.integer)) else dim)]
-    for d in named:
-        if named.count(d) > 1:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    named = check_dims(dim, ndim)
     return tuple(named) if ndim else ()
 
 
@@ -36,92 +38,93 @@ def restore_axes(g, axes, keepdim):
 
 def check_not_empty(name, input, at):
     """Raise IndexError if an axis has length 0."""
-    if not input._array.shape[at]:
-        raise IndexError(f"{name}(): Expected reduction dim {at} to have non-zero size.")
+    refuse(not input._array.shape[at], f"{name}(): Expected reduction dim {at} to have non-zero size.", IndexError)
 
 
-def check_floating(name, input):
-    """Raise torch's RuntimeError for a tensor of integers or bools."""
-    if input.dtype.kind < 2:
-        raise RuntimeError(
-            f"{name} floating point or complex {'dtype but got' if '()' in name else 'tensor as input. Got'}"
-            f" {input.dtype.title}"
-        )
+def cast(input, dtype):
+    """Return the input in the type that a reduction was asked for."""
+    if dtype is None:
+        return input
+    out = input.to(dtype)
+    if out.dtype.kind < 2 and input._requires_grad and recording[0]:
+        raise RuntimeError(f"Autograd not support dtype: {out.dtype.title}")
+    return out
 
 
-def sum(input, dim=None, keepdim=False, *, dtype=None):
+def total(x, axes, keepdim=False, integers=None):
+    """Return sums over axes; those of float16 are added in float32.
+
+    integers: the type of sums of integers, by default their own.
+    """
+    wide = np.float32 if x.dtype == np.float16 else integers if x.dtype.kind in "biu" else None
+    out = x.sum(axes, dtype=wide or x.dtype, keepdims=keepdim)
+    return contiguous(out if wide is not np.float32 else out.astype(x.dtype))
+
+
+def sum(input, dim=None, keepdim: bool = False, *, dtype=None):
     """Return the sum of all numbers, or along axes."""
-    if dtype is not None:
-        input = input.to(dtype)
-    x, shape, axes = input._array, input._array.shape, axes_of(dim, input.ndim)
-    sum_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
-    array = x.sum(axes, dtype=sum_type, keepdims=keepdim) if axes or not x.ndim else x.sum((), dtype=sum_type)
+    x = cast(input, dtype)
+    axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
+    array = total(x._array, axes, keepdim, None if dtype is not None else np.int64)
     return record(
-        array, "Sum" if dim is None else "Sum.1", (input,), lambda g: restore_axes(g, axes, keepdim).expand(shape)
+        array, "Sum" if dim is None else "Sum.1", (x,), lambda g: restore_axes(g, axes, keepdim).expand(shape)
     )
 
 
-def nansum(input, dim=None, keepdim=False):
-    numbers = record(np.where(np.isnan(input._array), 0, input._array).astype(input._array.dtype), "Where", (input,),
-                  lambda g: masked(g, np.isnan(input._array)))  # fmt: skip
-    return rename_node(sum(numbers, dim, keepdim), "Nansum")
+def nansum(input, dim=None, keepdim: bool = False, *, dtype=None):
+    refuse_types(input, "c", "nansum on CPU does not support complex inputs", RuntimeError)
+    is_nan = np.isnan(input._array)
+    return rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
 
 
-def mean(input, dim=None, keepdim=False, *, dtype=None):
+def mean(input, dim=None, keepdim: bool = False, *, dtype=None):
     """Return the mean of all numbers, or along axes."""
-    if dtype is not None:
-        input = input.to(dtype)
-    if input.dtype.kind < 2:
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            f"{input.dtype.title}"
-        )
-    x, shape, axes = input._array, input._array.shape, axes_of(dim, input.ndim)
-    count = int(np.prod([shape[i] for i in axes], dtype=np.int64))
+    x = cast(input, dtype)
+    refuse_types(
+        x, "biu",
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+        RuntimeError,
+    )  # fmt: skip
+    axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
+    count = math.prod([shape[i] for i in axes])
     with np.errstate(all="ignore"):
-        array = x.sum(axes, keepdims=keepdim) / np.asarray(count, x.dtype)
+        array = total(x._array, axes, keepdim) / np.asarray(count, x._array.dtype)
     return record(
-        array,
-        "Mean" if dim is None else "Mean.1",
-        (input,),
+        array, "Mean" if dim is None else "Mean.1", (x,),
         lambda g: restore_axes(g, axes, keepdim).expand(shape) / count,
-    )
+    )  # fmt: skip
 
 
-def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
+def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction=None):
     """Return the variance; its divisor is the count minus `correction`, which is 1 by default."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
-    if input.dtype.kind < 2:
-        raise RuntimeError("std and var only support floating point and complex dtypes")
-    axes = axes_of(dim, input.ndim)
-    count = int(np.prod([input._array.shape[i] for i in axes], dtype=np.int64))
+    refuse_types(input, "biu", "std and var only support floating point and complex dtypes", RuntimeError)
+    axes, x = axes_of(dim, input.ndim, keepdim), input._array
+    count = math.prod([x.shape[i] for i in axes])
     ddof = correction if correction is not None else int(unbiased)
-    deviations = input - mean(input, axes, True)
+    x = x.astype(np.float32) if x.dtype == np.float16 else x
     with np.errstate(all="ignore"):
-        array = (deviations._array * deviations._array).sum(axes, keepdims=keepdim) / np.asarray(
-            builtins.max(count - ddof, 0), input._array.dtype
-        )
+        deviations = np.abs(x - total(x, axes, True) / np.asarray(count, x.dtype))
+        array = total(deviations * deviations, axes, keepdim) / deviations.dtype.type(builtins.max(count - ddof, 0))
+    array = array.astype(input._array.real.dtype)
     slope = 2 / (count - ddof) if count != ddof else math.inf
     return record(
-        array,
-        "Var",
-        (input,),
-        lambda g: restore_axes(g, axes, keepdim) * slope * (input - mean(input, axes, True)),
-        [input],
-    )
+        array, "Var", (input,),
+        lambda g: restore_axes(g, axes, keepdim) * slope * (input - mean(input, axes, True)), [input],
+    )  # fmt: skip
 
 
-def std(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
+def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction=None):
     """Return the standard deviation. If all numbers are equal, its gradient is zero."""
     square = var(input, dim, unbiased, keepdim, correction=correction)
     array = np.sqrt(square._array)
     return record(array, "Std", (square,), lambda g: masked(g / (2 * square.sqrt()), array == 0), [square])
 
 
-def prod(input, dim=None, keepdim=False, *, dtype=None):
+def prod(input, dim=None, keepdim: bool = False, *, dtype=None):
     """Return the product of all numbers, or along an axis."""
-    input = input if dtype is None else input.to(dtype)
+    input = cast(input, dtype)
     x = input._array
     product_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
     if dim is None:
@@ -143,7 +146,8 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
         product_after = flip(shift(flip(input, at), at, n).cumprod(at), at)
         return g * product_before * product_after
 
-    return record(np.prod(x, at, dtype=product_type, keepdims=keepdim), "Prod.1", (input,), rule, [input])
+    array = contiguous(np.prod(x, at, dtype=product_type, keepdims=keepdim))
+    return record(array, "Prod.1", (input,), rule, [input])
 
 
 def shift(input, at, n):
@@ -155,20 +159,22 @@ def shift(input, at, n):
 def extreme_values(name, function):
     """Make `amax` or `amin`, which share the gradient among equal extremes."""
 
-    def operation(input, dim=(), keepdim=False):
-        axes = axes_of(dim, input.ndim)
+    def operation(input, dim=(), keepdim: bool = False):
+        refuse_types(input, "c", f'"{name[1:]}_values_cpu" not implemented for {{!r}}')
         if not input.numel():
-            if len(axes) == input.ndim > 1:
-                raise missing_dim_error(name)
-            for d in (dim,) if isinstance(dim, int) else dim or axes:
+            refuse(dim in ((), None), name, missing_dim_error)
+            for d in (dim,) if isinstance(dim, int) else dim:
+                axis(d, input.ndim)
                 check_not_empty(name, input, d)
-        extremes = function(input._array, axes, keepdims=True) if input.ndim else input._array
+        axes = axes_of(dim, input.ndim, keepdim)
+        extremes = np.asarray(function(input._array, axes, keepdims=True))
 
         def rule(g):
             is_extreme = (input._array == extremes).astype(g._array.dtype)
             return restore_axes(g, axes, keepdim) * Tensor(is_extreme / is_extreme.sum(axes, keepdims=True))
 
-        return record(extremes if keepdim else extremes.squeeze(axes), name.title(), (input,), rule, [input])
+        array = contiguous(extremes if keepdim else extremes.squeeze(axes))
+        return record(array, name.title(), (input,), rule, [input])
 
     return set_name(name, operation)
 
@@ -184,7 +190,12 @@ def missing_dim_error(name):
 amax, amin = extreme_values("amax", np.max), extreme_values("amin", np.min)
 
 
-def aminmax(input, *, dim=None, keepdim=False):
+def aminmax(input, *, dim=None, keepdim: bool = False):
+    refuse_types(input, "c", '"aminmax_cpu" not implemented for {!r}')
+    if dim is None and not input.numel():
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     return return_type("aminmax", ("min", "max"))(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
@@ -208,28 +219,33 @@ def return_type(name, fields):
 MAX, MIN = return_type("max", ("values", "indices")), return_type("min", ("values", "indices"))
 
 
-def record_picked(input, indices, at, keepdim, kind, name):
-    """Return the numbers at the indices along an axis, and the indices, as a named tuple of type `kind`."""
+def record_picked(input, indices, at, keepdim, kind, name, like=None):
+    """Return the numbers at the indices along an axis, and the indices, as a named tuple of type `kind`.
+
+    like: an array whose order in memory the results have; without it, they lie row by row.
+    """
     shape = input._array.shape
-    array = np.take_along_axis(input._array, indices, at)
+    results = [np.take_along_axis(input._array, indices, at), indices]
 
     def rule(g, _):
         g = g if keepdim else unsqueeze(g, at)
         return scatter(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
 
-    results = [array, indices] if keepdim else [array.squeeze(at), indices.squeeze(at)]
+    results = results if keepdim else [array.squeeze(at) for array in results]
+    results = [contiguous(array) if like is None else arrange(array, like.strides) for array in results]
     return kind(*record_many(results, name, (input,), rule))
 
 
 def extreme(name, reduce_all, find_index, of_two, kind):
     """Make `max` or `min`: of all numbers, along an axis with the indices, or of two tensors."""
 
-    def operation(input, dim=None, keepdim=False):
-        if isinstance(dim, Tensor):
-            return of_two(input, dim)
+    def operation(input, dim=None, keepdim: bool = False, *, other=None):
+        if isinstance(dim, Tensor) or other is not None:
+            return of_two(input, dim if other is None else other)
         if dim is None:
-            if not input.numel():
-                raise missing_dim_error(name)
+            refuse(keepdim, f"{name}() received an invalid combination of arguments - got (keepdim=bool, )", TypeError)
+            refuse_types(input, "c", f'"{name}_all" not implemented for {{!r}}')
+            refuse(not input.numel(), name, missing_dim_error)
             return record_extreme(input, np.asarray(reduce_all(input._array)), f"{name.title()}.1")
         return accept_scalars(extreme_along)(input, dim, keepdim, find_index, kind, name.title())
 
@@ -242,6 +258,7 @@ max, min = extreme("max", np.max, np.argmax, maximum, MAX), extreme("min", np.mi
 def extreme_along(input, dim, keepdim, find_index, kind, name):
     """Return the extremes along an axis, and their indices."""
     at = axis(dim, input.ndim)
+    refuse_types(input, "c", f"{name.lower()}(): does not support complex input", RuntimeError)
     check_not_empty(name.lower(), input, at)
     indices = np.expand_dims(find_index(input._array, at), at)
     return record_picked(input, indices, at, keepdim, kind, name)
@@ -257,16 +274,16 @@ def record_extreme(input, array, name):
 def index_of_extreme(name, function):
     """Make `argmax` or `argmin`: of equal numbers the first counts."""
 
-    def operation(input, dim=None, keepdim=False):
-        if input._array.dtype == bool:
-            raise RuntimeError(f"{name}(): does not support bool input")
+    def operation(input, dim: int = None, keepdim: bool = False):
+        refuse_types(input, "b", f"{name}(): does not support bool input", RuntimeError)
+        refuse_types(input, "c", f"{name}(): does not support complex input", RuntimeError)
         if not input.numel():
-            if dim is None:
-                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            refuse(dim is None, f"{name}(): Expected reduction dim to be specified for input.numel() == 0.", IndexError)
             check_not_empty(name, input, axis(dim, input.ndim))
         if dim is None:
-            return Tensor(np.asarray(function(input._array), np.int64))
-        return Tensor(np.asarray(function(input._array, axis(dim, input.ndim), keepdims=keepdim), np.int64))
+            return Tensor(np.asarray(function(input._array), np.int64).reshape((1,) * input.ndim if keepdim else ()))
+        array = function(input._array, axis(dim, input.ndim), keepdims=keepdim)
+        return Tensor(contiguous(np.asarray(array, np.int64)))
 
     return set_name(name, operation)
 
@@ -277,9 +294,10 @@ argmax, argmin = index_of_extreme("argmax", np.argmax), index_of_extreme("argmin
 def boolean_reduction(name, function):
     """Make `any` or `all`."""
 
-    def operation(input, dim=None, keepdim=False):
-        result = function(input._array, axes_of(dim, input.ndim), keepdims=keepdim)
-        return Tensor(np.asarray(result, np.uint8 if input._array.dtype == np.uint8 else bool))
+    def operation(input, dim=None, keepdim: bool = False):
+        axes = () if isinstance(dim, (tuple, list)) and not dim else axes_of(dim, input.ndim, keepdim)
+        result = function(input._array, axes, keepdims=keepdim)
+        return Tensor(contiguous(np.asarray(result, np.uint8 if input._array.dtype == np.uint8 else bool)))
 
     return set_name(name, operation)
 
@@ -288,15 +306,17 @@ any, all = boolean_reduction("any", np.any), boolean_reduction("all", np.all)
 
 
 def count_nonzero(input, dim=None):
-    return Tensor(np.asarray(np.count_nonzero(input._array, axes_of(dim, input.ndim)), np.int64))
+    return Tensor(contiguous(np.asarray(np.count_nonzero(input._array, axes_of(dim, input.ndim)), np.int64)))
 
 
 def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     """Return (Σ |x|ᵖ)^(1/p)."""
-    x = input if dtype is None else input.to(dtype)
-    check_floating("linalg.vector_norm: Expected a", x)
-    p = 2 if p in ("fro", None) else p
-    axes = axes_of(dim, x.ndim)
+    refuse(isinstance(p, str) and p != "fro", f"linalg.matrix_norm: Order {p} not supported.")
+    refuse_types(
+        input, "biu", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", RuntimeError
+    )
+    x, p = input if dtype is None else input.to(dtype), 2 if p in ("fro", None) else p
+    axes, size = axes_of(dim, x.ndim, keepdim), np.abs(x._array)
     if builtins.abs(p) == math.inf:
         if not np.prod([x._array.shape[i] for i in axes]):
             where = (
@@ -307,25 +327,21 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
             )
         return rename_node((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
     if p == 0:
-        return record(
-            np.sum(x._array != 0, axes, x._array.dtype, keepdims=keepdim), "LinalgVectorNorm", (x,), lambda g: zeros(x)
-        )
+        array = contiguous(np.sum(x._array != 0, axes, size.dtype, keepdims=keepdim))
+        return record(array, "LinalgVectorNorm", (x,), lambda g: None)
     if p == 1:
         return rename_node(sum(x.abs(), axes, keepdim), "LinalgVectorNorm")
-    size = np.abs(x._array)
     with np.errstate(all="ignore"):
-        array = (
-            np.sqrt((size * size).sum(axes, keepdims=keepdim))
-            if p == 2
-            else (size**p).sum(axes, keepdims=keepdim) ** (1 / p)
-        )
+        wide = size.astype(np.float32) if size.dtype == np.float16 else size
+        array = total(wide * wide if p == 2 else wide**p, axes, keepdim)
+        array = (np.sqrt(array) if p == 2 else array ** (1 / p)).astype(size.dtype)
 
     def rule(g):
         length = restore_axes(norm(x, p, axes, keepdim), axes, keepdim)
         share = masked(
             restore_axes(g, axes, keepdim) / length ** (p - 1), length._array == 0
         )  # 0 where all numbers are 0
-        return share * (x if p == 2 else x.sgn() * x.abs() ** (p - 1))
+        return share * (x if p == 2 else masked(x.sgn() * x.abs() ** (p - 1), x._array == 0))
 
     return record(array, "LinalgVectorNorm", (x,), rule, [x])
 
@@ -345,15 +361,15 @@ def corrcoef(input):
     if not covariance.ndim:
         return covariance / covariance
     deviations = covariance.diagonal().sqrt()
-    return (covariance / deviations[:, None] / deviations[None, :]).clamp(-1, 1)
+    out = covariance / deviations[:, None] / deviations[None, :]
+    return out if out.is_complex() else out.clamp(-1, 1)
 
 
 def cov(input, *, correction=1):
     """Return the matrix of covariances between rows."""
     check_two_dims("cov", input)
-    if input._array.dtype == bool:
-        raise RuntimeError("cov(): bool dtype is not supported for input")
+    refuse(input._array.dtype == bool, "cov(): bool dtype is not supported for input")
     rows = floating(input)
     rows = rows if rows.ndim == 2 else reshape(rows, 1, -1)
     deviations = rows - mean(rows, -1, True)
-    return (deviations @ deviations.t() / builtins.max(rows._array.shape[1] - correction, 0)).squeeze()
+    return (deviations @ deviations.t().conj() / builtins.max(rows._array.shape[1] - correction, 0)).squeeze()

@@ -1,82 +1,193 @@
 """Change the shape or the order of the axes: mostly views."""
 
-import builtins
+import functools
 import math
 import operator
 
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, cannot_broadcast
-from .tape import fit
-from .tensor import Tensor, axis, record, record_view
+from .operands import broadcast_error, cannot_broadcast, refuse, refuse_keywords, type_name
+from .tape import fit, rename_node
+from .tensor import Tensor, axis, record
+from .views import view_row
 
 
-def parse_sizes(sizes):
+def parse_sizes(sizes, place="argument 'size' (position 1)"):
     """Return sizes from torch's forms: `f(2, 3)`, `f((2, 3))`, `f(torch.Size([2, 3]))`."""
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
     try:
         return tuple(map(operator.index, sizes))
     except (TypeError, ValueError, RuntimeError):  # a float, or a tensor of several numbers
-        kinds = ", ".join(type(size).__name__ for size in sizes)
-        raise TypeError(f"argument 'size' (position 1) must be tuple of ints, not ({kinds})") from None
+        kind = next(type(size).__name__ for size in sizes if not isinstance(size, int))
+        raise TypeError(f"{place} must be tuple of ints, not {kind}") from None
 
 
-def infer_shape(shape, array, function="view"):
+def takes_sizes(name):
+    """Decorate an operation on a tensor and a tuple of integers, so that it takes them in all of torch's forms.
+
+    name: that of the integers as a keyword. The attribute `strict` is the form of functions, which take only a tuple.
+    """
+
+    def decorate(operation):
+        title = operation.__name__.removesuffix("_to_shape")
+        place = f"{title}(): argument {name!r} (position 1)"
+
+        @functools.wraps(operation)
+        def call(input, *sizes, **named):
+            if name in named and not sizes:
+                sizes = (named.pop(name),)
+            if named or not sizes:
+                refuse_keywords(title, named)
+                raise TypeError(f'{title}() missing 1 required positional arguments: "{name}"')
+            return operation(input, parse_sizes(sizes, place))
+
+        def strict(input, sizes, **named):
+            kind, place = type(sizes).__name__, f"argument {name!r} (position 2)"
+            refuse(
+                not isinstance(sizes, (tuple, list)), f"{title}(): {place} must be tuple of ints, not {kind}", TypeError
+            )
+            return call(input, sizes)
+
+        strict.__name__ = strict.__qualname__ = title
+        call.strict = strict
+        return call
+
+    return decorate
+
+
+def check_dims(dims, ndim):
+    """Return axes counted from the front; raise RuntimeError if one is named twice."""
+    axes = [axis(d, ndim) for d in ((dims,) if isinstance(dims, (int, np.integer)) else dims)]
+    for d in axes:
+        refuse(axes.count(d) > 1, f"dim {d} appears multiple times in the list of dims")
+    return axes
+
+
+def infer_shape(shape, size):
     """Replace −1 in a shape by the length that fits; raise torch's error if none does."""
+    if math.prod(shape) == size and (not shape or min(shape) >= 0):
+        return shape
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
+    for at, n in enumerate(shape):
+        if n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {at} of shape {list(shape)}")
     product = math.prod([n for n in shape if n != -1])
-    error = RuntimeError(f"shape '{list(shape)}' is invalid for input of size {array.size}")
-    if -1 in shape:
-        if product == 0:
-            raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size"
-                " -1 can be any value and is ambiguous"
-            )
-        if array.size % product:
-            raise error
-        shape = tuple(array.size // product if n == -1 else n for n in shape)
-    elif product != array.size:
-        raise error
-    return shape
+    if -1 in shape and not product and not size:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1"
+            " can be any value and is ambiguous"
+        )
+    if size % product if -1 in shape and product else size != product:
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
+    return tuple(size // product if n == -1 else n for n in shape)
 
 
-def as_view(array, shape):
-    """Return the numpy view of another shape, or None if it would have to be copied."""
-    out = array.reshape(shape)
-    return out if not array.size or np.may_share_memory(out, array) else None
+def expand_array(array, shape):
+    """Return numpy's view of an array in which axes of length 1 are repeated; it may be written to."""
+    if array.shape == shape:
+        return array[...]
+    out = np.broadcast_to(array, shape)
+    out.flags.writeable = array.flags.writeable
+    return out
 
 
-def view(input, *shape, dtype=None):
-    """Return a view of another shape; raise RuntimeError where the numbers would have to be copied."""
-    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        return Tensor(input._array.view(shape[0].np))
-    shape = infer_shape(parse_sizes(shape), input._array)
-    out = as_view(input._array, shape)
-    if out is None:
+def add_axis(array, dim):
+    """Return numpy's view with a new axis."""
+    return array[(slice(None),) * dim + (None, ...)]
+
+
+def diagonal_array(array, offset, dim1, dim2):
+    """Return numpy's diagonal, which may be written to."""
+    out = np.diagonal(array, offset, dim1, dim2)
+    out.flags.writeable = array.flags.writeable
+    return out
+
+
+def windows_array(array, dim, size, step):
+    """Return numpy's view of all windows of one axis."""
+    if not array.ndim:
+        return array.reshape(1)[:size]
+    windows = np.lib.stride_tricks.sliding_window_view(array, size, dim, writeable=True)
+    return windows[(slice(None),) * dim + (slice(None, None, step),)]
+
+
+def add_windows(g, shape, dim, size, step):
+    """Return zeros to which the windows of a gradient are added."""
+    out = np.zeros(shape, g._array.dtype)
+    if not shape:
+        out += g._array.sum(dtype=out.dtype)
+    else:
+        target, rows = np.moveaxis(out, dim, 0), np.moveaxis(g._array, dim, 0)
+        for offset in range(size):
+            np.add.at(target, np.arange(len(rows)) * step + offset, rows[..., offset])
+    return record(out, "UnfoldBackward", (g,), lambda h: windows(h, dim, size, step))
+
+
+# Views: numpy's function, and the way back of the gradient.
+reshaped = view_row("View", np.reshape, lambda g, shape, new: reshape(g, shape))
+alias = view_row("Alias", lambda array: array[...], lambda g, shape: g)
+swapped = view_row("Transpose", np.swapaxes, lambda g, shape, dim0, dim1: swapped(g, dim0, dim1))
+flipped_over = view_row("T", np.transpose, lambda g, shape: flipped_over(g))
+permuted = view_row(
+    "Permute", np.transpose, lambda g, shape, order: permuted(g, [order.index(i) for i in range(g.ndim)])
+)
+squeezed = view_row("Squeeze", np.squeeze, lambda g, shape, axes: reshape(g, shape))
+unsqueezed = view_row("Unsqueeze", add_axis, lambda g, shape, dim: squeezed(g, (dim,)))
+expanded = view_row("Expand", expand_array, lambda g, shape, new: fit(g, shape))
+diagonals = view_row("Diagonal", diagonal_array)
+windows = view_row("Unfold", windows_array, add_windows)
+
+
+@takes_sizes("size")
+def view_to_shape(input, shape):
+    shape = infer_shape(shape, input._array.size)
+    if not can_view(input._array, shape):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two"
             " contiguous subspaces). Use .reshape(...) instead."
         )
-    return record_reshape(input, out, shape, "View")
+    return reshaped(input, shape)
 
 
-def reshape(input, *shape):
+def can_view(array, shape):
+    """Return True if numpy changes the shape without a copy."""
+    return array.flags.c_contiguous or not array.size or np.may_share_memory(array.reshape(shape), array)
+
+
+def view(input, *shape, **named):
+    """Return a view of another shape, or of the same memory in another type.
+
+    Raise RuntimeError where the numbers would have to be copied.
+    """
+    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+        return view_type(input, shape[0])
+    return view_to_shape(input, *shape, **named)
+
+
+def view_type(input, dtype):
+    """Return the bytes of a tensor as numbers of another type."""
+    ratio, n = dtype.itemsize / input._array.itemsize, input._array.shape[-1] if input.ndim else 1
+    names = f"{input.dtype.title} as {dtype.title} (different element sizes)"
+    refuse(not input.ndim and ratio != 1, f"self.dim() cannot be 0 to view {names}")
+    refuse(
+        n * input._array.itemsize % dtype.itemsize,
+        f"self.size(-1) must be divisible by {ratio:g} to view {names}, but got {n}",
+    )
+    out = Tensor(input._array.view(dtype.np))
+    out._changes = input._changes
+    return out
+
+
+@takes_sizes("shape")
+def reshape(input, shape):
     """Return the same numbers in another shape: a view where possible."""
-    shape = infer_shape(parse_sizes(shape), input._array)
-    out = input._array.reshape(shape)
-    if not input._array.size or np.may_share_memory(out, input._array):
-        return record_reshape(input, out, shape, "View")
-    before = input._array.shape
-    return record(out, "UnsafeView", (input,), lambda g: reshape(g, before))
-
-
-def record_reshape(input, array, shape, name):
-    """Record a view of another shape."""
-    before = input._array.shape
-    return record_view(input, array, name, lambda g: reshape(g, before), lambda base: reshape(base, shape))
+    shape, before = infer_shape(shape, input._array.size), input._array.shape
+    if can_view(input._array, shape):
+        return reshaped(input, shape)
+    return record(input._array.reshape(shape), "UnsafeView", (input,), lambda g: reshape(g, before))
 
 
 def view_as(input, other):
@@ -85,15 +196,12 @@ def view_as(input, other):
 
 def flatten(input, start_dim=0, end_dim=-1):
     """Merge the axes from start_dim to end_dim into one."""
-    if not input.ndim:
-        return reshape(input, 1)
     first, last = axis(start_dim, input.ndim), axis(end_dim, input.ndim)
-    if first > last:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    refuse(first > last, "flatten() has invalid args: start_dim cannot come after end_dim")
     shape = input._array.shape
-    if first == last:
+    if shape and first == last:
         return input
-    return reshape(input, *shape[:first], int(np.prod(shape[first : last + 1], dtype=np.int64)), *shape[last + 1 :])
+    return reshape(input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
 def ravel(input):
@@ -102,121 +210,115 @@ def ravel(input):
 
 def unflatten(input, dim, sizes):
     """Split one axis into several."""
-    dim, shape = axis(dim, input.ndim), input._array.shape
-    sizes = tuple(sizes)
-    product = int(np.prod([n for n in sizes if n != -1], dtype=np.int64))
-    if -1 in sizes and product and shape[dim] % product == 0:
-        sizes = tuple(shape[dim] // product if n == -1 else n for n in sizes)
-    if int(np.prod(sizes, dtype=np.int64)) != shape[dim]:
+    dim, shape, sizes = axis(dim, input.ndim), input._array.shape, tuple(sizes)
+    refuse(not sizes, "unflatten: sizes must be non-empty")
+    wrong = "" if shape else "Dimension specified as 0 but tensor has no dimensions"
+    wrong = wrong or (sizes.count(-1) > 1 and "only one dimension can be inferred")
+    refuse(wrong, f"unflatten got an unexpected error:\n{wrong}")
+    product = math.prod([n for n in sizes if n != -1])
+    if (shape[dim] % product if product else shape[dim]) if -1 in sizes else product != shape[dim]:
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the"
             " input tensor"
         )
-    return view(input, *shape[:dim], *sizes, *shape[dim + 1 :])
+    return view(input, *shape[:dim], *infer_shape(sizes, shape[dim]), *shape[dim + 1 :])
 
 
-def transpose(input, dim0, dim1):
+def transpose(input, dim0: int, dim1: int):
     """Exchange two axes."""
     dim0, dim1 = axis(dim0, input.ndim), axis(dim1, input.ndim)
-    if not input.ndim:
-        return record_view(input, input._array[...], "Transpose", lambda g: g, lambda base: base)
-    return record_view(
-        input, np.swapaxes(input._array, dim0, dim1), "Transpose",
-        lambda g: transpose(g, dim0, dim1), lambda base: transpose(base, dim0, dim1),
-    )  # fmt: skip
+    return swapped(input, dim0, dim1) if input.ndim else alias(input)
 
 
-swapaxes = transpose
+def swapaxes(input, axis0: int, axis1: int):
+    """Exchange two axes, by the names that numpy gives them."""
+    return transpose(input, axis0, axis1)
 
 
 def t(input):
     """Transpose a matrix."""
-    if input.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
-    if input.ndim < 2:
-        return record_view(input, input._array[...], "T", lambda g: g, lambda base: base[...])
-    return record_view(input, input._array.T, "T", t, t)
+    refuse(input.ndim > 2, f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    return flipped_over(input)
 
 
-def permute(input, *dims_):
+def adjoint(name):
+    """Make the property `H` of matrices, or `mH` of batches of matrices."""
+
+    def get(x):
+        if x.ndim == 1 or name == "H" and x.ndim > 2:
+            kinds = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
+            hint = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
+            raise RuntimeError(f"tensor.{name} is only supported on {kinds}. Got {x.ndim}-D tensor.{hint}")
+        return transpose(x, -2, -1).conj() if x.ndim else alias(x)
+
+    return get
+
+
+@takes_sizes("dims")
+def permute(input, dims):
     """Reorder the axes."""
-    order = parse_sizes(dims_)
-    order = tuple(axis(i, input.ndim) for i in order) if len(order) == input.ndim else order
-    if sorted(order) != list(range(input.ndim)):
-        if len(set(order)) < len(order) == input.ndim:
-            raise RuntimeError("permute(): duplicate dims are not allowed.")
+    if len(dims) != input.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired"
-            f" ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(order)}"
+            f" ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(dims)}"
         )
-    inverse = tuple(int(i) for i in np.argsort(order))
-    return record_view(
-        input,
-        input._array.transpose(order),
-        "Permute",
-        lambda g: permute(g, inverse),
-        lambda base: permute(base, order),
-    )
+    order = tuple(axis(i, input.ndim) for i in dims)
+    if len(set(order)) < len(order):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return permuted(input, order)
 
 
 def movedim(input, source, destination):
     """Move axes to other places."""
-    source = [source] if isinstance(source, int) else list(source)
-    destination = [destination] if isinstance(destination, int) else list(destination)
-    source = [axis(dim, input.ndim) for dim in source]
-    destination = [axis(dim, input.ndim) for dim in destination]
+    dims = [[dim] if isinstance(dim, int) else list(dim) for dim in (source, destination)]
+    if len(dims[0]) != len(dims[1]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({dims[0]} dims) should contain the same number of"
+            f" dims as destination ({dims[1]} dims)"
+        )
+    source, destination = ([axis(d, input.ndim) for d in one] for one in dims)
+    for name, axes, given in (("source", source, dims[0]), ("destination", destination, dims[1])):
+        refuse(len(set(axes)) < len(axes), f"movedim: repeated dim in `{name}` ({given})")
     rest = iter(dim for dim in range(input.ndim) if dim not in source)
     return permute(input, [source[destination.index(i)] if i in destination else next(rest) for i in range(input.ndim)])
 
 
 def squeeze(input, dim=None):
     """Remove axes of length 1: all, or those named."""
-    shape = input._array.shape
-    removable = (
-        range(input.ndim) if dim is None else [axis(d, input.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
-    )
-    new_shape = tuple(n for i, n in enumerate(shape) if not (i in removable and n == 1))
-    return record_view(
-        input,
-        input._array.reshape(new_shape),
-        f"Squeeze.{0 if dim is None else 1 if isinstance(dim, int) else 2}",
-        lambda g: reshape(g, shape),
-        lambda base: squeeze(base, dim),
-    )
+    axes = range(input.ndim) if dim is None else check_dims(dim, input.ndim)
+    axes = tuple(at for at in axes if input.ndim and input._array.shape[at] == 1)
+    return rename_node(squeezed(input, axes), f"Squeeze.{0 if dim is None else 1 if isinstance(dim, int) else 2}")
 
 
-def unsqueeze(input, dim):
+def unsqueeze(input, dim: int):
     """Insert an axis of length 1."""
-    dim = axis(dim, input.ndim + 1)
-    return record_view(
-        input,
-        np.expand_dims(input._array, dim),
-        "Unsqueeze",
-        lambda g: squeeze(g, dim),
-        lambda base: unsqueeze(base, dim),
-    )
+    return unsqueezed(input, axis(dim, input.ndim + 1))
 
 
-def expand(input, *sizes):
+@takes_sizes("size")
+def expand(input, sizes):
     """Repeat axes of length 1, without a copy."""
-    before, sizes = input._array.shape, parse_sizes(sizes)
-    front = len(sizes) - len(before)
+    before, front = input._array.shape, len(sizes) - input.ndim
     if front < 0:
         raise RuntimeError(
-            f"expand(torch.{input.dtype.title}Tensor{{{list(before)}}}, size={list(sizes)}): the number of sizes"
-            f" provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor"
-            f" ({len(before)})"
+            f"expand({type_name(input)}{{{list(before)}}}, size={list(sizes)}): the number of sizes provided"
+            f" ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(before)})"
         )
-    shape = tuple(before[i - front] if size == -1 else size for i, size in enumerate(sizes))
-    for i, (old, new) in enumerate(zip(before, shape[front:])):
-        if old not in (1, new):
+    shape = list(sizes)
+    for i in reversed(range(len(sizes))):
+        old = before[i - front] if i >= front else 1
+        if sizes[i] == -1 and i < front:
             raise RuntimeError(
-                f"The expanded size of the tensor ({new}) must match the existing size ({old}) at non-singleton"
-                f" dimension {i + front}.  Target sizes: {list(shape)}.  Tensor sizes: {list(before)}"
+                f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
             )
-    array = np.broadcast_to(input._array, shape)
-    array.flags.writeable = input._array.flags.writeable
-    return record_view(input, array, "Expand", lambda g: fit(g, before), lambda base: expand(base, shape))
+        if sizes[i] == -1:
+            shape[i] = old
+        elif old not in (1, sizes[i]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({sizes[i]}) must match the existing size ({old}) at non-singleton"
+                f" dimension {i}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(before)}"
+            )
+    return expanded(input, tuple(shape))
 
 
 def expand_as(input, other):
@@ -228,136 +330,30 @@ def broadcast_to(input, size):
 
 
 def broadcast_tensors(*tensors):
+    for tensor in tensors:
+        kind = type(tensor).__name__
+        refuse(not isinstance(tensor, Tensor), f"expected Tensor as element 0 in argument 0, but got {kind}", TypeError)
     try:
         shape = np.broadcast_shapes(*(tensor._array.shape for tensor in tensors))
     except ValueError:
         raise broadcast_error(*next((a, b) for a in tensors for b in tensors if cannot_broadcast(a, b))) from None
-    return tuple(expand(tensor, shape) for tensor in tensors)
-
-
-def repeat(input, *sizes):
-    """Repeat a tensor along each axis: a copy."""
-    sizes = parse_sizes(sizes)
-    if len(sizes) < input.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    shape = (1,) * (len(sizes) - input.ndim) + input._array.shape
-
-    def rule(g):
-        copies = reshape(g, *(size for pair in zip(sizes, shape) for size in pair))
-        return reshape(copies.sum(tuple(range(0, 2 * len(sizes), 2))) if sizes else copies, input._array.shape)
-
-    return record(np.tile(input._array, sizes), "Repeat", (input,), rule)
-
-
-def tile(input, *sizes):
-    sizes = parse_sizes(sizes)
-    return repeat(input, (1,) * (input.ndim - len(sizes)) + sizes)
-
-
-def contiguous(input, memory_format=None):
-    """Return a tensor whose numbers lie in row-major order: itself, or a copy."""
-    return input if input._array.flags.c_contiguous else clone(input, memory_format="contiguous")
-
-
-def clone(input, *, memory_format=None):
-    """Return a copy through which gradients flow."""
-    array = input._array.copy(order="K" if memory_format is None else "C")
-    if 0 in input._array.strides and input._array.size > 1 and memory_format is None:
-        array = np.ascontiguousarray(array)
-    out = record(array, "Clone", (input,), lambda g: g)
-    out.device = input.device
-    return out
-
-
-def alias(input):
-    return record_view(input, input._array[...], "Alias", lambda g: g, alias)
+    return tuple(tensor if tensor._array.shape == shape else expand(tensor, shape) for tensor in tensors)
 
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """Return the diagonals of matrices, as the last axis."""
-    shape = input._array.shape
-    array = np.diagonal(input._array, offset, dim1, dim2)
-    array.flags.writeable = input._array.flags.writeable
-
-    def rule(g):
-        out = np.zeros(shape, g._array.dtype)
-        diagonal_of_out = np.diagonal(out, offset, dim1, dim2)
-        diagonal_of_out.flags.writeable = True
-        diagonal_of_out[...] = g._array
-        return record(out, "Diag", (g,), lambda h: diagonal(h, offset, dim1, dim2))
-
-    return record_view(input, array, "Diagonal", rule, lambda base: diagonal(base, offset, dim1, dim2))
+    at = axis(dim1, input.ndim), axis(dim2, input.ndim)
+    refuse(at[0] == at[1], f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return diagonals(input, offset, *at)
 
 
-def diag(input, diagonal_=0):
-    """Return a matrix's diagonal; or, for a vector, the matrix with this diagonal."""
-    if input.ndim == 2:
-        return diagonal(input, diagonal_)
-    return diag_embed(input, diagonal_)
-
-
-def diag_embed(input, offset=0):
-    n = input._array.shape[-1] + builtins.abs(offset)
-    out = np.zeros((*input._array.shape[:-1], n, n), input._array.dtype)
-    diagonal_of_out = np.diagonal(out, offset, -2, -1)
-    diagonal_of_out.flags.writeable = True
-    diagonal_of_out[...] = input._array
-    return record(out, "DiagEmbed", (input,), lambda g: diagonal(g, offset, -2, -1))
-
-
-def unfold(input, dimension, size, step):
+def unfold(input, dimension: int, size: int, step: int):
     """Return all windows of one axis, as a new last axis."""
-    dim, shape = axis(dimension, input.ndim), input._array.shape
-    if size > (shape[dim] if shape else 1):
-        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {shape[dim]} but size is {size}")
-    windows = np.lib.stride_tricks.sliding_window_view(input._array, size, dim, writeable=True)
-    array = windows[(slice(None),) * dim + (slice(None, None, step),)]
-
-    def rule(g):
-        out = Tensor(np.zeros(shape, g._array.dtype))
-        target = np.moveaxis(out._array, dim, 0)
-        starts = np.arange(array.shape[dim]) * step
-        rows = np.moveaxis(g._array, dim, 0)
-        for offset in range(size):
-            np.add.at(target, starts + offset, rows[..., offset])
-        return record(out._array, "UnfoldBackward", (g,), lambda h: unfold(h, dim, size, step))
-
-    return record_view(input, array, "Unfold", rule, lambda base: unfold(base, dimension, size, step))
-
-
-def flip(input, *dims_):
-    """Reverse axes: a copy."""
-    axes = tuple(axis(dim, input.ndim) for dim in parse_sizes(dims_))
-    return record(np.flip(input._array, axes if input.ndim else ()).copy(), "Flip", (input,), lambda g: flip(g, axes))
-
-
-def roll(input, shifts, dims=None):
-    """Shift axes cyclically."""
-    if dims is not None:
-        dims = [axis(dim, input.ndim) for dim in (dims if isinstance(dims, (tuple, list)) else (dims,))]
-    back = tuple(-shift for shift in shifts) if isinstance(shifts, (tuple, list)) else -shifts
-    return record(np.roll(input._array, shifts, dims), "Roll", (input,), lambda g: roll(g, back, dims))
-
-
-def triangle(name, function, input, diagonal):
-    """Apply np.tril or np.triu; torch's error for fewer than two axes."""
-    if input.ndim < 2:
-        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-
-    def rule(g):
-        return triangle(name, function, g, diagonal)
-
-    return record(function(input._array, diagonal), name.title(), (input,), rule)
-
-
-def tril(input, diagonal=0):
-    """Return the lower triangle, zeros above."""
-    return triangle("tril", np.tril, input, diagonal)
-
-
-def triu(input, diagonal=0):
-    """Return the upper triangle, zeros below."""
-    return triangle("triu", np.triu, input, diagonal)
+    dim, n = axis(dimension, input.ndim), input._array.shape[dimension] if input.ndim else 1
+    refuse(size < 0, f"size is {size} but must be >= 0")
+    refuse(size > n, f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
+    refuse(step <= 0, f"step is {step} but must be > 0")
+    return windows(input, dim, size, step)
 
 
 def numel(input):

@@ -5,7 +5,10 @@ import math
 import numpy as np
 
 from .arithmetic import lerp
+from .comparing import masked_fill
 from .gathering import accept_scalars, index_select
+from .memory import copy_array
+from .operands import refuse, refuse_types
 from .reductions import check_not_empty, record_extreme, record_picked, return_type, sum
 from .shapes import reshape, squeeze, unsqueeze
 from .tape import rename_node
@@ -22,34 +25,38 @@ def sort_indices(x, at, descending):
     return np.flip(x.shape[at] - 1 - order, at)
 
 
-@accept_scalars
 def sort(input, dim=-1, descending=False, *, stable=False):
     """Sort along an axis; return the values and their indices."""
+    return accept_scalars(sort_along)(input, dim, descending)
+
+
+def sort_along(input, dim, descending):
     at = axis(dim, input.ndim)
-    return record_picked(input, sort_indices(input._array, at, descending), at, True, SORT, "Sort")
+    refuse_types(input, "c", " Sort does not support complex dtypes on CPU", RuntimeError)
+    order = sort_indices(input._array, at, descending)
+    return record_picked(input, order, at, True, SORT, "Sort", like=input._array)
 
 
-@accept_scalars
 def argsort(input, dim=-1, descending=False, *, stable=False):
-    return Tensor(sort_indices(input._array, axis(dim, input.ndim), descending))
+    return sort(input.detach(), dim, descending).indices
 
 
 @accept_scalars
-def topk(input, k, dim=-1, largest=True, sorted=True):
+def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """Return the k largest numbers along an axis, and their indices."""
     at = axis(dim, input.ndim)
-    if input._array.dtype == bool:
-        raise RuntimeError("topk does not support bool dtypes on CPU")
-    if not 0 <= k <= input._array.shape[at]:
-        raise RuntimeError("selected index k out of range")
+    refuse(not 0 <= k <= input._array.shape[at], "selected index k out of range")
+    refuse_types(input, "b", "topk does not support bool dtypes on CPU", RuntimeError)
+    refuse_types(input, "c", " topk does not support complex dtypes on CPU", RuntimeError)
     order = np.take(sort_indices(input._array, at, largest), np.arange(k), at)
     return record_picked(input, order, at, True, TOPK, "Topk")
 
 
-def median(input, dim=None, keepdim=False):
+def median(input, dim=None, keepdim: bool = False):
     """Return the middle number, the lower of two; NaN if there is any."""
     if dim is not None:
         return accept_scalars(median_along)(input, dim, keepdim)
+    refuse_types(input, "bc", '"median_cpu" not implemented for {!r}')
     if not input.numel():
         return rename_node((sum(input) * math.nan).to(input.dtype), "Median")
     return record_extreme(input, median_along(reshape(input.detach(), -1), 0, False).values._array, "Median")
@@ -58,6 +65,7 @@ def median(input, dim=None, keepdim=False):
 def median_along(input, dim, keepdim):
     at = axis(dim, input.ndim)
     check_not_empty("median", input, at)
+    refuse_types(input, "bc", '"median_out" not implemented for {!r}')
     middle = np.take(sort_indices(input._array, at, False), [(input._array.shape[at] - 1) // 2], at)
     is_nan = np.isnan(input._array)
     middle = np.where(is_nan.any(at, keepdims=True), is_nan.argmax(at, keepdims=True), middle)
@@ -65,40 +73,56 @@ def median_along(input, dim, keepdim):
 
 
 @accept_scalars
-def mode(input, dim=-1, keepdim=False):
+def mode(input, dim: int = -1, keepdim: bool = False):
     """Return the most frequent number, the smallest of several, and its last index."""
     at = axis(dim, input.ndim)
     check_not_empty("mode", input, at)
+    refuse_types(input, "c", '"mode_cpu" not implemented for {!r}')
     x = np.moveaxis(input._array, at, -1)
     indices = np.empty(x.shape[:-1], np.int64)
     for row in np.ndindex(indices.shape):
-        values, codes, counts = np.unique(x[row], return_inverse=True, return_counts=True)
+        values, codes, counts = np.unique(x[row], return_inverse=True, return_counts=True, equal_nan=False)
         indices[row] = np.flatnonzero(codes == counts.argmax())[-1]
     return record_picked(input, np.expand_dims(indices, at), at, keepdim, MODE, "Mode")
 
 
-def quantile(input, q, dim=None, keepdim=False):
+# Where a quantile lies between the two nearest numbers, from its position among them.
+INTERPOLATIONS = {
+    "linear": lambda position: position - np.floor(position),
+    "lower": np.zeros_like,
+    "higher": lambda position: np.ceil(position) - np.floor(position),
+    "midpoint": lambda position: (np.ceil(position) - np.floor(position)) / 2,
+    "nearest": lambda position: np.round(position) - np.floor(position),
+}
+
+
+def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear"):
     """Return the numbers below which the shares q of all numbers lie.
 
     If q has an axis, it is the first axis of the result.
     """
-    if not input.numel():
-        raise RuntimeError("quantile() input tensor must be non-empty")
-    if input._array.dtype not in (np.float32, np.float64):
-        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    refuse_types(input, "biuc", "quantile() input tensor must be either float or double dtype", RuntimeError)
+    refuse(input._array.dtype == np.float16, "quantile() input tensor must be either float or double dtype")
     if not isinstance(q, Tensor):
-        if not 0 <= q <= 1:
-            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+        refuse(not 0 <= q <= 1, f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = Tensor(np.asarray(q, input._array.dtype))
-    x = reshape(input, -1) if dim is None or not input.ndim else input
+    refuse(q.ndim > 1, "quantile() q must be a scalar or 1D tensor")
+    refuse(q.dtype is not input.dtype, "quantile() q tensor must be same dtype as the input tensor")
+    refuse(not input.numel(), "quantile() input tensor must be non-empty")
+    if interpolation not in INTERPOLATIONS:
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got"
+            f" {interpolation}"
+        )
     at = 0 if dim is None else axis(dim, input.ndim)
-    ordered, n = sort(x, at).values, x._array.shape[at]
-    position = q * (n - 1)
-    low = Tensor(np.floor(position._array).astype(np.int64))
-    high = Tensor(np.ceil(position._array).astype(np.int64))
-    a, b = index_select(ordered, at, low.reshape(-1)), index_select(ordered, at, high.reshape(-1))
-    fraction = (position - low).reshape(-1)
-    out = lerp(a, b, fraction.reshape([-1 if i == at else 1 for i in range(x.ndim)])).movedim(at, 0)
+    refuse(((q._array < 0) | (q._array > 1)).any(), "quantile() q values must be in the range [0, 1]")
+    x = reshape(input, -1) if dim is None or not input.ndim else input
+    ordered, position = sort(x, at).values, q._array.reshape(-1) * (x._array.shape[at] - 1)
+    low, high = (index_select(ordered, at, Tensor(f(position).astype(np.int64))) for f in (np.floor, np.ceil))
+    fraction = INTERPOLATIONS[interpolation](position).astype(x._array.dtype)
+    out = lerp(low, high, Tensor(fraction.reshape([-1 if i == at else 1 for i in range(x.ndim)])))
+    is_nan = Tensor(np.isnan(x._array).any(at, keepdims=True))
+    out = masked_fill(out, is_nan.expand(out.shape), math.nan).movedim(at, 0)
     if keepdim:
         out = reshape(out, -1, *(1,) * input.ndim) if dim is None else unsqueeze(out, at + 1) if input.ndim else out
     return out if q.ndim else squeeze(out, 0)
@@ -106,31 +130,46 @@ def quantile(input, q, dim=None, keepdim=False):
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Return each number once, in order."""
-    at = None if dim is None else axis(dim, input.ndim)
-    values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at)
+    refuse_types(input, "c", f'"unique{"" if dim is None else "_dim"}" not implemented for {{!r}}')
+    at = None if dim is None else axis(dim, input.ndim, wrap_scalar=False)
+    if dim is not None and not input.numel() and input._array.shape[at]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at, equal_nan=False)
     inverse = inverse.reshape(input._array.shape if dim is None else (-1,))
-    values = record(values, "Unique2" if dim is None else "UniqueDim", (input,), no_derivative("unique"))
+    values = record(
+        copy_array(values),
+        "Unique2" if dim is None else "UniqueDim",
+        (input,),
+        no_derivative("_unique2" if dim is None else "unique_dim"),
+    )
     outs = (values, *([Tensor(inverse)] if return_inverse else []), *([Tensor(counts)] if return_counts else []))
     return outs if len(outs) > 1 else values
 
 
-def no_derivative(name):
+def no_derivative(text, error=NotImplementedError):
     """Return the rule of an operation without a gradient, which raises torch's error."""
 
     def rule(*gradients):
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+        raise error(text)
 
     return rule
 
 
 def bincount(input, weights=None, minlength=0):
     """Count how often each integer occurs."""
-    if input.ndim != 1 or input.dtype.kind > 1 or (input._array < 0).any():
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    refuse_types(input, "bfc", '"bincount_cpu" not implemented for {!r}')
+    refuse(minlength < 0, "minlength should be >= 0")
+    if not input.numel() and input.ndim == 1:
+        return Tensor(np.zeros(minlength, np.int64))
+    refuse(input.ndim != 1 or (input._array < 0).any(), "bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
-    if weights._array.shape != input._array.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
+    refuse(weights._array.shape != input._array.shape, "weights should be 1-d and have the same length as input")
     array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
-    return record(array, "NotImplemented", (weights,), no_derivative("bincount"))
+    return record(
+        array,
+        "NotImplemented",
+        (weights,),
+        no_derivative("derivative for aten::bincount is not implemented", RuntimeError),
+    )

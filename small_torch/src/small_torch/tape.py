@@ -58,8 +58,9 @@ class Node:
     """
 
     def __init__(self, name, inputs, rule, saved=(), outputs=1):
-        self.title, self.rule, self.number, self.outputs = name, rule, next(count), outputs
+        # edges first, since they may make nodes of views
         self.edges = [edge_of(tensor) if tensor._requires_grad else None for tensor in inputs]
+        self.title, self.rule, self.number, self.outputs = name, rule, next(count), outputs
         self.inputs = [(tensor._array.shape, tensor._array.dtype) for tensor in inputs]
         self.saved = [(tensor, tensor._changes[0]) for tensor in saved]
         self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
@@ -175,7 +176,9 @@ def edge_of(tensor):
     if not tensor._requires_grad:
         return None
     node = tensor._grad_fn if tensor._base is None else tensor.grad_fn
-    return tensor if node is None else (node, tensor._output)
+    if node is None:  # a view that only its base's flag lets require a gradient has no end for it
+        return None if tensor._base is not None and tensor._base._requires_grad else tensor
+    return node, tensor._output
 
 
 def rename_node(out, name):

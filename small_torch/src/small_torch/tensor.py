@@ -30,8 +30,13 @@ NO_LEAF = (
 )
 
 
-def axis(dim, ndim):
-    """Return an axis counted from the front; raise IndexError if it does not exist."""
+def axis(dim, ndim, wrap_scalar=True):
+    """Return an axis counted from the front; raise IndexError if it does not exist.
+
+    wrap_scalar: whether a tensor without axes counts as one with one axis.
+    """
+    if not ndim and not wrap_scalar:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     size = max(ndim, 1)
     if not -size <= dim < size:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
@@ -41,7 +46,7 @@ def axis(dim, ndim):
 class Tensor(Conversions):
     """A multi-dimensional array of numbers of one type."""
 
-    _requires_grad, _grad_fn, _output, _hooks, _base, _replay = False, None, 0, None, None, None
+    _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _views = False, None, 0, None, None, None, None
     retains_grad = False
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
@@ -76,7 +81,7 @@ class Tensor(Conversions):
 
     def size(self, dim=None):
         """Return the shape, or the length of one axis."""
-        return self.shape if dim is None else self._array.shape[axis(dim, self.ndim)]
+        return self.shape if dim is None else self._array.shape[axis(dim, self.ndim, False)]
 
     def numel(self):
         return self._array.size
@@ -89,10 +94,13 @@ class Tensor(Conversions):
 
     def stride(self, dim=None):
         """Return, for each axis, the distance of neighbours in memory, in numbers."""
-        strides = [stride // self._array.itemsize for stride in self._array.strides]
+        strides, shape = [stride // self._array.itemsize for stride in self._array.strides], self._array.shape
+        for at in reversed(range(self.ndim)):
+            if shape[at] == 1 and strides[at] < 1:  # numpy's for a new axis
+                strides[at] = shape[at + 1] * strides[at + 1] if at + 1 < self.ndim else 1
         if not self._array.size:  # numpy's are zeros; torch's are those of axes of length 1
             strides = np.cumprod([1, *(max(n, 1) for n in self._array.shape[:0:-1])])[: self.ndim][::-1].tolist()
-        return tuple(strides) if dim is None else strides[axis(dim, self.ndim)]
+        return tuple(strides) if dim is None else strides[axis(dim, self.ndim, False)]
 
     def data_ptr(self):
         return self._array.__array_interface__["data"][0] if self._array.size else 0
@@ -154,6 +162,8 @@ class Tensor(Conversions):
         if value and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._requires_grad = value
+        if value and self._views:
+            self._share_requirement()
 
     def requires_grad_(self, requires_grad=True):
         if not isinstance(requires_grad, bool):
@@ -166,17 +176,9 @@ class Tensor(Conversions):
 
     @property
     def grad_fn(self):
-        base = self._base
-        if base is not None and self._seen != self._changes[0] and base.requires_grad and base._written is not None:
-            self._seen = self._changes[0]  # the base was changed in place: view the changed base
-            view = self._replay(base)
-            self._grad_fn, self._output, self._requires_grad = view._grad_fn, view._output, view._requires_grad
-            if view._grad_fn is not None:
-                view._grad_fn.title = "AsStrided"
+        if self._base is not None and self._seen != self._changes[0]:
+            self._refresh()
         return self._grad_fn
-
-    retains_grad = False
-    _written = None  # the version after the last change in place that left a node
 
     @property
     def is_leaf(self):
@@ -214,7 +216,14 @@ class Tensor(Conversions):
         return self
 
     def detach_(self):
-        self._grad_fn, self._requires_grad, self._output, self._base = None, False, 0, None
+        if self._base is not None:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for"
+                " training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence"
+                " detach_() cannot be called on these gradients. To fix this error, please refer to the"
+                " Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+            )
+        self._grad_fn, self._requires_grad, self._output = None, False, 0
         return self
 
     @property
@@ -234,13 +243,15 @@ class Tensor(Conversions):
         return id(self)
 
     def __repr__(self, *, tensor_contents=None):
-        grad_fn = self.grad_fn
         if self.is_meta:
             return meta_text(tuple(self.shape), self.dtype, dtypes.default[0])
-        return tensor_text(
-            self._array, self.dtype.name, dtypes.default[0].name, self._requires_grad and grad_fn is None,
-            grad_fn and grad_fn.name_of(self._output),
-        )  # fmt: skip
+        try:
+            node = self.grad_fn
+            origin = node and node.name_of(self._output)
+        except RuntimeError:  # a view whose base was changed, though it must not be
+            origin = "Invalid"
+        requires_grad = self._requires_grad and origin is None
+        return tensor_text(self._array, self.dtype.name, dtypes.default[0].name, requires_grad, origin)
 
     def __format__(self, spec):
         return format(self.item(), spec) if not self.ndim else object.__format__(self, spec)
@@ -343,15 +354,3 @@ def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
                 out._grad_fn, out._requires_grad, out._output = node, True, number
             node.shapes[number] = out._array.shape, out._array.dtype
     return outs
-
-
-def record_view(base, array, name, rule, replay):
-    """Record a view, a tensor that shares its base's numbers.
-
-    replay: makes the view of its base again, after one of the two was changed in place.
-    """
-    out = record(array, name, (base,), rule)
-    out._changes, out._base, out._replay, out._seen = base._changes, base, replay, base._changes[0]
-    if base.device is not cpu:
-        out.device = base.device
-    return out

@@ -1,0 +1,86 @@
+"""How the numbers of arrays lie in memory: their order, and what they share."""
+
+import numpy as np
+
+SHARED = (
+    "unsupported operation: {} refer{} to a single memory location. Please clone() the tensor before performing the"
+    " operation."
+)
+
+
+def contiguous(array):
+    """Return an array whose numbers lie row by row: itself, or a copy."""
+    array = np.asarray(array, order="C")
+    return array.reshape(-1).reshape(array.shape) if 1 in array.shape and array.ndim > 1 else array
+
+
+def copy_array(array):
+    """Return a copy whose axes lie in memory in the same order, without gaps."""
+    return array.copy() if array.flags.c_contiguous else arrange(array.copy(), array.strides)
+
+
+def arrange(array, *strides):
+    """Return an array in torch's order of axes, given the strides of the operands that it was computed from.
+
+    Of two axes that one is the inner one which has the smaller stride in the first operand that has both.
+    """
+
+    def compare(i, j):
+        for steps in strides:
+            if steps[i] and steps[j] and (steps[i] != steps[j] or array.shape[i] > array.shape[j]):
+                return 1 if steps[i] >= steps[j] else -1
+        return 0
+
+    order = list(range(array.ndim))[::-1]  # from the innermost axis on
+    for i in range(1, array.ndim):
+        at = i
+        for before in reversed(range(i)):
+            decision = compare(order[before], order[at])
+            if decision > 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif decision < 0:
+                break
+    outer_first = order[::-1]
+    return contiguous(array.transpose(outer_first)).transpose(np.argsort(outer_first))
+
+
+def has_repeats(array):
+    """Return True if an axis repeats the same numbers."""
+    return 0 in array.strides and array.size and any(n > 1 and not step for n, step in zip(array.shape, array.strides))
+
+
+def check_memory(target, *sources, whole=False, may_repeat=False):
+    """Raise RuntimeError if places of a written array share memory with each other or with places of the sources.
+
+    whole: also if a source is the array itself. may_repeat: whether places of the array may share memory.
+    """
+    if not may_repeat and has_repeats(target):
+        raise RuntimeError(SHARED.format("more than one element of the written-to tensor", "s"))
+    for source in sources:
+        same = source is target or (
+            source.strides == target.strides
+            and source.shape == target.shape
+            and source.__array_interface__["data"][0] == target.__array_interface__["data"][0]
+        )
+        if (whole if same else is_dense(target) and is_dense(source)) and np.may_share_memory(source, target):
+            raise RuntimeError(SHARED.format("some elements of the input tensor and the written-to tensor", ""))
+
+
+def is_dense(array):
+    """Return True if an array's numbers fill a part of memory without gaps or overlaps."""
+    if array.flags.c_contiguous:
+        return True
+    length = array.itemsize
+    for step, n in sorted(zip(array.strides, array.shape)):
+        if n > 1 and step != length:
+            return False
+        length *= n
+    return True
+
+
+def overlaps_itself(array):
+    """Return True for windows that share numbers: they span less memory than their numbers need."""
+    if array.flags.c_contiguous or not array.size or has_repeats(array):
+        return False
+    return sum((n - 1) * step for n, step in zip(array.shape, array.strides)) < array.nbytes - array.itemsize
