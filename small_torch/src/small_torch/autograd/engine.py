@@ -101,7 +101,8 @@ def add_to_leaf(leaf, gradient, create_graph):
         leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad.add_sparse(gradient)
     elif leaf.grad is None:
         # A copy: the same gradient may have flowed into several leaves.
-        leaf.grad = gradient.clone() if create_graph else Tensor(np.array(gradient._array, order="K"))
+        # Its type may be another than the leaf's, whose numbers may have changed.
+        leaf._grad = gradient.clone() if create_graph else Tensor(np.array(gradient._array, order="K"))
     elif create_graph:
         leaf.grad = leaf.grad + gradient
     else:

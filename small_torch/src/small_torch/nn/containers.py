@@ -1,8 +1,10 @@
 """Modules that hold other modules, whose parameters then count as theirs (in a plain list they would not)."""
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from operator import index
 
+from .checks import require
 from .module import Module, indent
 from .parameter import Parameter
 
@@ -47,9 +49,26 @@ class _Numbered(Module):
 
     def extend(self, modules):
         """Add several modules at the end."""
+        kind = type(modules).__name__
+        text = f"{self._get_name()}.extend should be called with an iterable, but got {kind}"
+        require(isinstance(modules, Iterable), text, TypeError)
         for module in [*modules]:
             self.append(module)
         return self
+
+    def insert(self, index_, module):
+        """Add a module before the module at an index."""
+        modules = [*self]
+        modules.insert(index_, module)
+        for number, module_ in enumerate(modules):
+            self._modules[str(number)] = module_
+        return self
+
+    def pop(self, index_):
+        """Remove a module and return it."""
+        module = self[index_]
+        del self[index_]
+        return module
 
 
 class Sequential(_Numbered):
@@ -66,6 +85,20 @@ class Sequential(_Numbered):
         for module in self:
             input = module(input)
         return input
+
+    def insert(self, index_, module):
+        """Add a module before the module at an index."""
+        require(isinstance(module, Module), f"module should be of type: {Module}", AssertionError)
+        require(abs(index_) <= len(self), f"Index out of range: {index_}", IndexError)
+        return super().insert(index_, module)
+
+    def __add__(self, other):
+        return Sequential(*self).__iadd__(other)
+
+    def __iadd__(self, other):
+        text = f"add operator supports only objects of Sequential class, but {type(other)} is given."
+        require(isinstance(other, Sequential), text, ValueError)
+        return self.extend(other)
 
     def _part(self, named):
         return type(self)(OrderedDict(named))
@@ -96,6 +129,48 @@ class ModuleList(_Numbered):
                 groups.append([text, number, number])
         lines = [f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}" for text, a, b in groups]
         return f"{self._get_name()}(" + "".join(f"\n  {indent(line)}" for line in lines) + ("\n)" if lines else ")")
+
+
+class ModuleDict(Module):
+    """Modules under names."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        self.update(modules or {})
+
+    def __getitem__(self, key):
+        return self._modules[key]
+
+    def __setitem__(self, key, module):
+        self.add_module(key, module)
+
+    def __delitem__(self, key):
+        del self._modules[key]
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules)
+
+    def __contains__(self, key):
+        return key in self._modules
+
+    def update(self, modules):
+        """Add the modules of a dictionary, or of pairs."""
+        kind = type(modules).__name__
+        text = f"ModuleDict.update should be called with an iterable of key/value pairs, but got {kind}"
+        require(isinstance(modules, Iterable), text, TypeError)
+        for name, module in dict(modules).items():
+            self[name] = module
+
+
+for _name in ("clear", "items", "keys", "pop", "values"):  # as a dictionary's
+
+    def _method(self, *args, _name=_name):
+        return getattr(self._modules, _name)(*args)
+
+    setattr(ModuleDict, _name, _method)
 
 
 class ParameterList(_Numbered):

@@ -5,106 +5,101 @@ import warnings
 
 import numpy as np
 
-from .. import dtypes, exponentials, pointwise
+from .. import dtypes, exponentials
 from ..absent import absent
 from ..autograd.profiler_legacy import note
-from ..comparing import where
 from ..creation import bernoulli_
-from ..indexing import add_rows, getitem
-from ..joining import cat, stack
+from ..indexing import add_rows
 from ..matrices import matmul
-from ..pointwise import logsigmoid, sigmoid, softplus_array, tanh  # noqa: F401
+from ..operands import operands
+from ..pointwise import sigmoid, tanh  # noqa: F401
+from ..products import product
+from ..shapes import broadcast_tensors
 from ..sparse import SparseTensor
 from ..tape import rename_node
 from ..tensor import Tensor, record
+from .activations import *  # noqa: F403
+from .checks import as_operation, check_fractions, check_indices, check_tensors, require
 from .loss_functions import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
     huber_loss,
+    kl_div,
     l1_loss,
     mse_loss,
     nll_loss,
     smooth_l1_loss,
 )  # fmt: skip
+from .windows import adaptive_avg_pool1d, avg_pool1d, conv1d, max_pool1d, pad  # noqa: F401
 
 
 def linear(input, weight, bias=None):
     """Return x Wᵀ + b, for the last axis of x."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"linear(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    if input._array.shape[-1:] != weight._array.shape[1:]:
-        rows = math.prod(input._array.shape[:-1])
+    check_tensors("linear", "bias", input=input, weight=weight, bias=bias)
+    if not input.ndim or not weight.ndim:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input._array.shape[-1]} and "
-            f"{weight._array.shape[1]}x{weight._array.shape[0]})"
+            f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D"
         )
-    if input.dtype is not weight.dtype:
-        raise RuntimeError(
-            f"mat1 and mat2 must have the same dtype, but got {input.dtype.title} and {weight.dtype.title}"
-        )
-    product = matmul(input, weight.t() if weight.ndim == 2 else weight)
-    return product if bias is None else rename_node(product + bias, "Addmm" if input.ndim == 2 else "View")
+    if bias is None:
+        return matmul(input, weight.t())
+    x, w = input._array, weight._array
+    rows = math.prod(x.shape[:-1])
+    if w.ndim == 1:
+        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
+    if x.shape[-1] != w.shape[-1]:
+        shapes = f"{rows}x{x.shape[-1]} and {w.shape[-1]}x{w.shape[0]}"
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shapes})")
+    for name, tensor in (("self", bias), ("mat1", input)):
+        if tensor._array.dtype != w.dtype:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got {tensor.dtype.title} and {weight.dtype.title}"
+            )
+    if input.dtype is dtypes.bool_:
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
+    if bias.ndim > 1 and input.ndim > 2:
+        return matmul(input, weight.t()) + bias
+    bias.expand(rows, w.shape[0])  # raises an error if it does not fit
+    array = product(x.reshape(rows, x.shape[-1]), w.T)
+    array += bias._array
+
+    def rule(g):
+        flat = g.reshape(rows, w.shape[0])
+        of_input = matmul(flat, weight).reshape(input.shape) if input._requires_grad else None
+        of_weight = matmul(flat.t(), input.reshape(rows, x.shape[-1])) if weight._requires_grad else None
+        return of_input, of_weight, flat if bias._requires_grad else None
+
+    saved = [tensor for tensor, other in ((input, weight), (weight, input)) if other._requires_grad]
+    name = "Addmm" if input.ndim == 2 else "View"
+    return record(array.reshape(*x.shape[:-1], w.shape[0]), name, (input, weight, bias), rule, saved)
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """Return eˣ / Σ eˣ along an axis."""
-    return exponentials.softmax(input, default_dim(input) if dim is None else dim, dtype)
+    return exponentials.softmax(input, default_dim("softmax", input) if dim is None else dim, dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """Return x − log Σ eˣ along an axis."""
-    return exponentials.log_softmax(input, default_dim(input) if dim is None else dim, dtype)
+    return exponentials.log_softmax(input, default_dim("log_softmax", input) if dim is None else dim, dtype)
 
 
-def default_dim(input):
+def default_dim(name, input):
     """Return the axis that torch takes by default, with torch's warning."""
-    warnings.warn(
-        "Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=3,
-    )
+    advice = "has been deprecated. Change the call to include dim=X as an argument."
+    warnings.warn(f"Implicit dimension choice for {name} {advice}", stacklevel=3)
     return 0 if input.ndim in (0, 1, 3) else 1
-
-
-def relu(input, inplace=False):
-    return input._assign(pointwise.relu(input)) if inplace else pointwise.relu(input)
-
-
-def leaky_relu(input, negative_slope=0.01, inplace=False):
-    out = rename_node(where(input > 0, input, input * negative_slope), "LeakyRelu")
-    return input._assign(out) if inplace else out
-
-
-def elu(input, alpha=1.0):
-    return rename_node(where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0))), "Elu")
-
-
-def gelu(input, approximate="none"):
-    """Return x · Φ(x)."""
-    if approximate == "tanh":
-        return rename_node(0.5 * input * (1 + tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input**3))), "Gelu")
-    return rename_node(input * 0.5 * (1 + pointwise.erf(input * math.sqrt(0.5))), "Gelu")
-
-
-def silu(input, inplace=False):
-    return rename_node(input * sigmoid(input), "Silu")
-
-
-def softplus(input, beta=1, threshold=20):
-    """Return log(1 + eᵝˣ) / β; x itself where βx is above the threshold."""
-    scaled = input._array * beta
-    with np.errstate(all="ignore"):
-        array = np.where(scaled > threshold, input._array, softplus_array(scaled) / beta).astype(input._array.dtype)
-    high = scaled > threshold
-    return record(array, "Softplus", (input,), lambda g: where(Tensor(high), g, g * sigmoid(input * beta)), [input])
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
     """Set each number to zero with probability p and divide the others by 1 − p, when training."""
+    check_tensors("dropout", input=input)
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or not input.numel():
         return input
+    if input.dtype.kind < 2:
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.title}")
     if p == 1:
         out = input * 0
     else:
@@ -116,14 +111,11 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Return row i of the weight for each index i. The row padding_idx gets no gradient."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
     note("aten::embedding")
-    if input.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"torch.{input.dtype.title}Tensor instead (while checking arguments for embedding)"
-        )
+    check_tensors("embedding", weight=weight, indices=input)
+    check_indices("embedding", input)
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     n = weight._array.shape[0]
     if input.numel() and (input._array.min() < 0 or input._array.max() >= n):
         raise IndexError("index out of range in self")
@@ -164,33 +156,122 @@ def embedding_bag(
     """Return the mean, the sum or the maximum of each bag's rows: (bags, embedding_dim). Empty bags give zeros.
 
     input: (n), with the first position of each bag as offsets, or (bags, n). mode: "mean", "sum" or "max".
+    per_sample_weights: factors of the rows. include_last_offset: offsets also have the end. padding_idx: an index whose
+    rows do not count.
     """
     note("aten::embedding_bag")
-    if include_last_offset or padding_idx is not None:
-        raise NotImplementedError("small_torch has no include_last_offset and no padding_idx of embedding_bag")
-    if input.ndim == 2:
-        offsets, input = Tensor(np.arange(len(input)) * input.size(1)), input.reshape(-1)
-    rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1, 1)
-    starts = offsets._array
-    bag = np.searchsorted(starts, np.arange(len(input._array)), "right") - 1
+    offsets = check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights, padding_idx)
+    if per_sample_weights is not None and input.ndim == 2:
+        per_sample_weights = per_sample_weights.reshape(-1)
+    indices, starts = input.reshape(-1), offsets._array
+    if include_last_offset:
+        starts = starts[:-1]
+        indices = indices[: int(offsets[-1])]
+    for place, wrong in (((0, "[0]"), starts[:1] != 0), ((-1, "[-1]"), starts[-1:] > indices.numel())):
+        if wrong.any() and place[0] == 0:
+            raise RuntimeError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0."
+                f" However, got {starts[0]}\n[ torch.LongTensor{{}} ]"
+            )
+        if wrong.any():
+            raise RuntimeError(
+                f"offsets[-1] can not be greater than input's length {indices.numel()} but got offsets[-1] of"
+                f" {starts[-1]}"
+            )
+    indices = indices if len(starts) else indices[:0]
+    require(
+        not ((indices._array < 0) | (indices._array >= len(weight))).any(),
+        "Expected i < index_size to be true, but got false.  (Could this error message be improved?  If so, please"
+        " report an enhancement request to PyTorch.)",
+    )
+    bag = np.searchsorted(starts, np.arange(indices.numel()), "right") - 1
+    if padding_idx is not None:
+        counted = indices._array != padding_idx % len(weight)
+        indices, bag = indices[Tensor(counted)], bag[counted]
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights[Tensor(counted)]
+    rows = embedding(indices, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if mode == "max":
-        parts = [rows[bag == k] for k in range(len(starts))]
-        return stack([part.amax(0) if len(part) else rows.new_zeros(rows.size(1)) for part in parts])
+        groups = [np.flatnonzero(bag == k) for k in range(len(starts))]
+        empty = Tensor(np.array([not len(group) for group in groups], bool)[:, None])
+        winners = [
+            group[rows._array[group].argmax(0)] if len(group) else np.zeros(len(weight[0]), int) for group in groups
+        ]
+        rows = rows if len(rows) else rows.new_zeros(1, rows.size(1))
+        return as_operation(rows.gather(0, Tensor(np.array(winners))).masked_fill(empty, 0), "EmbeddingBag")
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
     out = rows.new_zeros(len(starts), rows.size(1)).index_add(0, Tensor(bag), rows)
-    counts = np.maximum(np.bincount(bag, minlength=len(starts)), 1)[:, None]
-    return out / Tensor(counts.astype(rows._array.dtype)) if mode == "mean" else out
+    if mode == "mean":
+        counts = np.maximum(np.bincount(bag, minlength=len(starts)), 1)[:, None]
+        out = out / Tensor(counts.astype(rows._array.dtype))
+    return as_operation(out, "EmbeddingBag", input, offsets)
+
+
+def check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, factors, padding_idx):
+    """Check the arguments of `embedding_bag`; return the offsets."""
+    if factors is not None and input.shape != factors.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({factors.shape}) is not None, then it must have the same shape as"
+            f" the input ({input.shape})"
+        )
+    if weight.dim() != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    if input.dim() not in (1, 2):
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length"
+                f" sequences. However, found offsets of type {type(offsets)}"
+            )
+        if not input.size(1):
+            raise RuntimeError("step must be nonzero")
+        offsets = Tensor(np.arange(0, input.numel(), input.size(1)))
+    elif offsets is None or offsets.dim() != 1:
+        raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if factors is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got"
+            f" mode='{mode}'). Please open a feature request on GitHub."
+        )
+    for indices in (input, offsets):
+        check_indices("embedding_bag", indices)
+    if weight.dtype.kind != 2:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float,"
+            f" Double; but got {weight.type()} instead (while checking arguments for embedding_bag)"
+        )
+    n = len(weight)
+    if padding_idx is not None and not -n <= padding_idx < n:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-n} through {n - 1}, but got {padding_idx}"
+        )
+    if factors is not None and factors.dtype is not weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1"
+            f" 'per_sample_weights'; but type {weight.type()} does not equal {factors.type()} (while checking arguments"
+            " for embedding_bag)"
+        )
+    return offsets
 
 
 def one_hot(tensor, num_classes=-1):
     """Return vectors with a one at each index, zeros elsewhere."""
     note("aten::one_hot")
+    check_tensors("one_hot", input=tensor)
     if tensor.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     index = tensor._array
     if index.size and index.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
+    if not index.size and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
     if num_classes == -1:
         num_classes = int(index.max()) + 1
     elif index.size and index.max() >= num_classes:
@@ -204,53 +285,97 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    return rename_node((x1 * x2).sum(dim) / (x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps)), "Sum.1")
+    """Return x₁ · x₂ / ( ‖x₁‖ ‖x₂‖ ), with norms of at least eps, along an axis."""
+    x1, x2 = broadcast_tensors(*operands(x1, x2))
+    if x1.dtype.kind < 2:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.title}")
+    x1, x2 = (x / x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2))
+    return rename_node((x1 * x2).sum(dim), "Sum.1")
+
+
+def check_norm_types(kernel, input, *parameters):
+    """Raise torch's error unless all have the input's type, or float32 beside a float16 input."""
+    check_fractions(kernel, input)
+    types = [tensor.dtype for tensor in parameters if tensor is not None]
+    if types and types[0] is not input.dtype:
+        is_float = types[0] is dtypes.float32
+        require(is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
+        require(input.dtype is dtypes.float16, "mixed dtype (CPU): all inputs must share same datatype.")
+    for type_ in types[1:]:
+        require(type_ is types[0], f"expected scalar type {types[0].title} but found {type_.title}")
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Return (x − mean) / √(variance + ε) · weight + bias, over the last axes."""
-    axes = tuple(range(-len(tuple(normalized_shape)), 0))
-    if tuple(input._array.shape[axes[0] :]) != tuple(normalized_shape):
+    check_tensors("layer_norm", input=input)
+    if not isinstance(normalized_shape, tuple | list):
+        kind = type(normalized_shape).__name__
+        raise TypeError(f"layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {kind}")
+    shape = list(normalized_shape)
+    if not shape:
         raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*,"
-            f" {', '.join(map(str, normalized_shape))}], but got input of size{list(input.shape)}"
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got"
+            " normalized_shape = []"
         )
-    centered = input - input.mean(axes, True)
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and list(tensor.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape"
+                f" {list(tensor.shape)} and normalized_shape = {shape}"
+            )
+    axes = tuple(range(-len(shape), 0))
+    if list(input.shape[-len(shape) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got"
+            f" input of size{list(input.shape)}"
+        )
+    check_norm_types("LayerNormKernelImpl", input, weight, bias)
+    x = input.float() if input.dtype.name == "float16" else input
+    centered = x - x.mean(axes, True)
     out = centered * (centered * centered).mean(axes, True).add(eps).rsqrt()
     out = out if weight is None else out * weight
-    return rename_node(out if bias is None else out + bias, "NativeLayerNorm")
+    out = out if bias is None else out + bias
+    return as_operation(out.to(input.dtype), "NativeLayerNorm", input, weight)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """Return x / √(mean of x² + ε) · weight, over the last axes."""
+    axes = tuple(range(-len(tuple(normalized_shape)), 0))
+    eps = float(np.finfo(input._array.dtype).eps) if eps is None else eps
+    out = input * (input * input).mean(axes, True).add(eps).rsqrt()
+    return as_operation(out if weight is None else out * weight, "FusedRmsNorm", input, weight)
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """Normalise each channel (axis 1), by the batch's mean and variance when training, else by the running ones."""
-    channels, axes = input._array.shape[1], tuple(i for i in range(input.ndim) if i != 1)
-    for name, tensor in (
-        ("running_mean", running_mean),
-        ("running_var", running_var),
-        ("weight", weight),
-        ("bias", bias),
-    ):
+    channels, axes = input.size(1) if input.ndim > 1 else 0, tuple(i for i in range(input.ndim) if i != 1)
+    shape = (1, channels) + (1,) * (input.ndim - 2)
+    count = input.numel() // channels if channels else 0
+    if training and count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    running = {"running_mean": running_mean, "running_var": running_var}
+    for name, tensor in (running | {"weight": weight, "bias": bias}).items():
         if tensor is not None and tensor.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {tensor.numel()}")
-    shape = (1, channels) + (1,) * (input.ndim - 2)
-    if training and input.numel() == channels:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+        if tensor is None and name in running and not training:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    check_norm_types("batch_norm", input, weight, bias, running_mean, running_var)
+    x = input.float() if input.dtype.name == "float16" else input
+    mean, var = running_mean, running_var
     if training:
-        mean = input.mean(axes)
-        centered = input - mean.reshape(shape)
+        mean = x.mean(axes)
+        centered = x - mean.reshape(shape)
         var = (centered * centered).mean(axes)
         if running_mean is not None:
-            count = input.numel() // channels
-            running_mean._array[...] = (1 - momentum) * running_mean._array + momentum * mean._array
-            running_var._array[...] = (1 - momentum) * running_var._array + momentum * var._array * (
-                count / (count - 1)
-            )
+            for kept, new in ((running_mean, mean._array), (running_var, var._array * (count / max(count - 1, 1)))):
+                kept._array[...] = (1 - momentum) * kept._array + momentum * new
+                kept._version[0] += 1
     else:
-        mean, var = running_mean, running_var
-        centered = input - mean.reshape(shape)
+        centered = x - mean.reshape(shape)
     out = centered * (var.reshape(shape) + eps).rsqrt()
     out = out if weight is None else out * weight.reshape(shape)
-    return rename_node(out if bias is None else out + bias.reshape(shape), "NativeBatchNorm")
+    out = out if bias is None else out + bias.reshape(shape)
+    return as_operation(out.to(input.dtype), "NativeBatchNorm", input, weight)
 
 
 def scaled_dot_product_attention(
@@ -259,6 +384,28 @@ def scaled_dot_product_attention(
     """Return softmax(Q Kᵀ / √d + mask) V."""
     note("aten::scaled_dot_product_attention")
     note("aten::_scaled_dot_product_attention_math")
+    dims, types = [[getattr(x, name) for x in (query, key, value)] for name in ("ndim", "dtype")]
+    require(
+        min(dims) >= 2,
+        "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {} key.dim: {} and"
+        " value.dim: {} instead.".format(*dims),
+    )
+    require(
+        types[1:] == types[:-1],
+        "Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype:"
+        " {} instead.".format(*(dtype.c_name for dtype in types)),
+    )
+    require(types[0].kind > 1, f"expected scalar type Float but found {types[0].title}")
+    if attn_mask is not None:
+        explicit = "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        require(not is_causal, explicit)
+        require(
+            attn_mask.dtype in (dtypes.bool_, dtypes.float32, types[0]),
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype:"
+            f" {attn_mask.dtype.c_name} and  query.dtype: {types[0].c_name} instead.",
+        )
+    if enable_gqa:
+        key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     scale = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
@@ -270,38 +417,6 @@ def scaled_dot_product_attention(
         without_keys = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
         weights = weights.masked_fill(Tensor(without_keys), 0.0)
     return rename_node(dropout(weights, dropout_p) @ value, "UnsafeView")
-
-
-def pad(input, pad, mode="constant", value=None):
-    """Add numbers at the ends. pad: (left, right) of the last axis, then of the one before, …."""
-    if mode != "constant":
-        raise NotImplementedError(f"pad with mode={mode!r} is not in small_torch")
-    widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-    if min(min(pair) for pair in widths) < 0:
-        cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, input._array.shape))
-        flat = [width for pair in reversed(widths) for width in (max(pair[0], 0), max(pair[1], 0))]
-        return globals()["pad"](getitem(input, cut), flat, value=value)
-    inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, input._array.shape))
-    array = np.pad(input._array, widths, constant_values=0 if value is None else value)
-    return record(array, "ConstantPadNd", (input,), lambda g: getitem(g, inside))
-
-
-def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """Convolve along the last axis. input: (N, C, L), weight: (C_out, C / groups, k)."""
-    if dilation != 1:
-        raise NotImplementedError("conv1d with dilation is not in small_torch")
-    x = pad(input, (padding, padding)) if padding else input
-    windows = x.unfold(-1, weight._array.shape[-1], stride)  # (N, C, L', k)
-    if groups == 1:
-        out = (windows.transpose(1, 2).flatten(2) @ weight.flatten(1).t()).transpose(1, 2)
-    elif groups == weight._array.shape[0] == x._array.shape[1]:
-        out = (windows * weight[:, 0][:, None, :]).sum(-1)
-    else:
-        parts = zip(windows.chunk(groups, 1), weight.chunk(groups, 0))
-        out = cat(
-            [(x_part.transpose(1, 2).flatten(2) @ w_part.flatten(1).t()).transpose(1, 2) for x_part, w_part in parts], 1
-        )
-    return rename_node(out if bias is None else out + bias[:, None], "Convolution")
 
 
 __getattr__ = absent("torch.nn.functional")

@@ -4,17 +4,15 @@ import math
 import warnings
 
 from ..absent import absent
-from ..creation import empty, eye
+from ..creation import empty, empty_like, eye, ones_like
+from ..dtypes import bool_
 from ..linalg import qr
 from ..tape import no_grad
 
 # factors that compensate for how much a nonlinearity shrinks its inputs
 GAINS = {
-    "linear": 1,
-    "conv1d": 1,
-    "conv2d": 1,
-    "conv3d": 1,
-    "sigmoid": 1,
+    **dict.fromkeys(("linear", "conv1d", "conv2d", "conv3d", "sigmoid"), 1),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), 1),
     "tanh": 5 / 3,
     "relu": math.sqrt(2),
     "selu": 3 / 4,
@@ -113,6 +111,42 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
     """Draw from U(-√3 s, √3 s) with s = gain / √fan. a: the slope of "leaky_relu"."""
     std = kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else uniform_(tensor, -math.sqrt(3) * std, math.sqrt(3) * std, generator)
+
+
+def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    """Draw from N(0, s²) with s = gain / √fan. a: the slope of "leaky_relu"."""
+    std = kaiming_std(tensor, a, mode, nonlinearity)
+    return tensor if std is None else normal_(tensor, 0.0, std, generator)
+
+
+@no_grad()
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    """Draw from the part of N(mean, std²) that lies in [a, b].
+
+    If it is large, normal numbers outside are drawn again; else uniform numbers are accepted in proportion to the
+    density, relative to its maximum.
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be"
+            " incorrect.",
+            stacklevel=2,
+        )
+    low, high = ((1 + math.erf((bound - mean) / std / math.sqrt(2))) / 2 for bound in (a, b))
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    pending = ones_like(tensor, dtype=bool_)
+    while pending.any():
+        new = empty_like(tensor)
+        if high - low > 0.3:
+            new.normal_(mean, std, generator=generator)
+            rejected = (new < a) | (new > b)
+        else:
+            new.uniform_(a, b, generator=generator)
+            log_density = new.clone().sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+            rejected = empty_like(tensor).uniform_(generator=generator).log_() > log_density
+        tensor.copy_(new.where(pending, tensor))
+        pending = pending & rejected
+    return tensor
 
 
 @no_grad()

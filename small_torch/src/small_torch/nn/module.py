@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from .. import dtypes
 from ..absent import no_method
 from ..tape import no_grad
-from ..tensor import Handle, Tensor
+from ..tensor import Tensor
+from .hooks import add_hook, call_with_hooks
 from .loading import _IncompatibleKeys, load
 from .parameter import Parameter, reset_gradients, type_name
 
@@ -28,7 +29,7 @@ class Module:
         if args:
             raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
         tables = {table: {} for table in TABLES}
-        hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}}
+        hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}, "_backward_hooks": {}}
         self.__dict__.update({"training": True, **tables, "_non_persistent_buffers_set": set(), **hooks})
 
     def forward(self, *input):
@@ -36,19 +37,9 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args, **kwargs):
-        if not (self._forward_pre_hooks or self._forward_hooks):
-            return self.forward(*args, **kwargs)
-        for hook, with_kwargs in [*self._forward_pre_hooks.values()]:
-            changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
-            if changed is not None and with_kwargs:
-                args, kwargs = changed
-            elif changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
-        for hook, with_kwargs in [*self._forward_hooks.values()]:
-            changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
-            result = result if changed is None else changed
-        return result
+        if self._backward_hooks or self._forward_hooks or self._forward_pre_hooks:
+            return call_with_hooks(self, args, kwargs)
+        return self.forward(*args, **kwargs)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Call `hook(module, args)` before `forward`; if it returns something, that replaces the arguments."""
@@ -57,6 +48,10 @@ class Module:
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """Call `hook(module, args, output)` after `forward`; if it returns something, that replaces the output."""
         return add_hook(self._forward_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Call `hook(module, grad_input, grad_output)` in the backward pass; it may return other grad_input."""
+        return add_hook(self._backward_hooks, hook, prepend)
 
     # Parameters, buffers and modules by name
 
@@ -91,6 +86,8 @@ class Module:
         self._check_new(name, "module", "cannot assign module before Module.__init__() call")
         self._modules[name] = module
 
+    register_module = add_module
+
     def _check_new(self, name, kind, too_early):
         if "_parameters" not in self.__dict__:
             raise AttributeError(too_early)
@@ -109,6 +106,33 @@ class Module:
             if name in attributes:
                 return attributes[name]
         no_method(self, name, "modules")
+
+    def get_submodule(self, target):
+        """Return the module at a path such as "layers.0"; "" is this module."""
+        module = self
+        for name in target.split(".") if target else ():
+            module = module._get(name, lambda value, _: isinstance(value, Module), "an nn.Module")
+        return module
+
+    def get_parameter(self, target):
+        """Return the parameter at a path such as "layers.0.weight"."""
+        path, _, name = target.rpartition(".")
+        part = self.get_submodule(path)
+        return part._get(name, lambda value, _: isinstance(value, Parameter), "an nn.Parameter")
+
+    def get_buffer(self, target):
+        """Return the buffer at a path such as "layers.0.running_mean"."""
+        path, _, name = target.rpartition(".")
+        part = self.get_submodule(path)
+        return part._get(name, lambda _, name: name in part._buffers, "a buffer")
+
+    def _get(self, name, is_right, kind):
+        if not hasattr(self, name):
+            raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
+        value = getattr(self, name)
+        if not is_right(value, name):
+            raise AttributeError(f"`{name}` is not {kind}")
+        return value
 
     def __setattr__(self, name, value):
         parameters, buffers, modules = tables = [self.__dict__.get(table) for table in TABLES]
@@ -267,6 +291,10 @@ class Module:
     def _floating(self, change):
         return self._apply(lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
 
+    def type(self, dst_type):
+        """Convert all parameters and buffers to a type."""
+        return self._apply(lambda tensor: tensor.to(dst_type))
+
     def double(self):
         """Convert all floating-point parameters and buffers to float64."""
         return self._floating(Tensor.double)
@@ -363,14 +391,3 @@ class Module:
             return f"{self._get_name()}({lines[0]})"
         lines += parts
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
-
-
-def add_hook(hooks, hook, first):
-    """Add a hook behind the others, or before them; return its handle."""
-    others = dict(hooks)
-    handle = Handle(hooks, hook)
-    if first:
-        for number, other in others.items():
-            del hooks[number]
-            hooks[number] = other
-    return handle

@@ -41,3 +41,16 @@ def reset_gradients(parameters, set_to_none):
         elif parameter.grad is not None:
             parameter.grad = parameter.grad.detach()
             parameter.grad.zero_()
+
+
+def add_parameters(module, device, dtype, **shapes):
+    """Add an empty parameter of each shape to a module, under the shape's name; None for None."""
+    for name, shape in shapes.items():
+        parameter = None if shape is None else Parameter(empty(shape, device=device, dtype=dtype))
+        module.register_parameter(name, parameter)
+
+
+def show_changed(module, **defaults):
+    """Return the text of a module's attributes that differ from their defaults: ", name=value, …"."""
+    values = {name: getattr(module, name) for name in defaults}
+    return "".join(f", {name}={value}" for name, value in values.items() if value != defaults[name])

@@ -15,6 +15,7 @@ from ..matrices import check_same_type
 from ..tape import rename_node
 from . import functional as F
 from . import init
+from .checks import require
 from .module import Module
 from .parameter import Parameter
 from .through_time import Elman, Gru, Lstm, run
@@ -142,6 +143,10 @@ class RNNBase(Module):
             time_first = not (batched and self.batch_first)
             x = x if time_first else x.transpose(0, 1)
         weight = getattr(self, self._all_weights[0][0])
+        if packed and is_pair:  # torch checks less here
+            gates, features = weight.shape
+            sizes = f"{len(x)}x{x.size(-1)} and {features}x{gates}"
+            require(x.size(-1) == features, f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
         self._check_input(x, weight, 2 if packed else 3)
         sizes = sizes if packed else [x.size(1)] * x.size(0)
         state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, sorted_indices)

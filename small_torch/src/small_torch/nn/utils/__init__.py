@@ -25,11 +25,12 @@ def gradients(parameters):
 @no_grad()
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Return the norm of several tensors, taken as one vector."""
+    norm_type = float(norm_type)
     norms = [x.norm(norm_type) for x in tensors]
     norm = stack(norms).norm(norm_type) if norms else tensor(0.0)
     if error_if_nonfinite and not norm.isfinite():
         raise RuntimeError(
-            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot be"
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be"
             " clipped. To disable this error and scale the gradients by the non-finite norm anyway, set"
             " `error_if_nonfinite=False`"
         )
