@@ -93,7 +93,7 @@ ABSENT = """
     take_along_dim tensor_split tensordot tril_indices triu_indices typename unique_consecutive var_mean
     cuda.amp backends.opt_einsum jit.script version.git_version autograd.gradgradcheck
     linalg.cholesky linalg.cond linalg.eig linalg.eigh linalg.eigvalsh linalg.matrix_exp linalg.pinv
-    nn.Conv2d nn.ModuleDict nn.functional.hardtanh nn.functional.kl_div nn.functional.rms_norm nn.init.kaiming_normal_
+    nn.Conv2d nn.GroupNorm nn.ParameterDict nn.functional.hardswish nn.functional.conv2d nn.init.sparse_
     optim.LBFGS optim.lr_scheduler.ExponentialLR optim.lr_scheduler.LinearLR optim.lr_scheduler.MultiStepLR
     utils.data.IterableDataset
 """  # noqa: E501
@@ -102,8 +102,7 @@ NO_METHODS = """
     Tensor.absolute Tensor.addcdiv_ Tensor.element_size Tensor.exponential_ Tensor.fmod Tensor.get_device Tensor.is_signed
     Tensor.itemsize Tensor.masked_scatter_ Tensor.nbytes Tensor.ndimension Tensor.output_nr Tensor.reshape_as Tensor.set_
     Tensor.storage_offset Tensor.register_post_accumulate_grad_hook Tensor.type_as
-    Module.get_buffer Module.get_parameter Module.get_submodule Module.register_full_backward_hook Module.register_module
-    Sequential.insert Sequential.pop
+    Module.register_backward_hook Module.set_submodule Module.share_memory
 """  # noqa: E501
 
 

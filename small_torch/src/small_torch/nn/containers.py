@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from operator import index
 
-from .checks import require
+from .checks import refuse_if
 from .module import Module, indent
 from .parameter import Parameter
 
@@ -26,8 +26,7 @@ class _Numbered(Module):
         if isinstance(index_, slice):
             return names[index_]
         index_ = index(index_)
-        if not -len(names) <= index_ < len(names):
-            raise IndexError(f"index {index_} is out of range")
+        refuse_if(not -len(names) <= index_ < len(names), "index {} is out of range", index_, kind=IndexError)
         return [names[index_]]
 
     def __getitem__(self, index_):
@@ -49,9 +48,8 @@ class _Numbered(Module):
 
     def extend(self, modules):
         """Add several modules at the end."""
-        kind = type(modules).__name__
-        text = f"{self._get_name()}.extend should be called with an iterable, but got {kind}"
-        require(isinstance(modules, Iterable), text, TypeError)
+        wrong = not isinstance(modules, Iterable)
+        refuse_if(wrong, "not iterable", self._get_name(), type(modules).__name__)
         for module in [*modules]:
             self.append(module)
         return self
@@ -88,16 +86,15 @@ class Sequential(_Numbered):
 
     def insert(self, index_, module):
         """Add a module before the module at an index."""
-        require(isinstance(module, Module), f"module should be of type: {Module}", AssertionError)
-        require(abs(index_) <= len(self), f"Index out of range: {index_}", IndexError)
+        refuse_if(not isinstance(module, Module), "module should be of type: {}", Module, kind=AssertionError)
+        refuse_if(abs(index_) > len(self), "Index out of range: {}", index_, kind=IndexError)
         return super().insert(index_, module)
 
     def __add__(self, other):
         return Sequential(*self).__iadd__(other)
 
     def __iadd__(self, other):
-        text = f"add operator supports only objects of Sequential class, but {type(other)} is given."
-        require(isinstance(other, Sequential), text, ValueError)
+        refuse_if(not isinstance(other, Sequential), "no Sequential", type(other))
         return self.extend(other)
 
     def _part(self, named):
@@ -138,39 +135,23 @@ class ModuleDict(Module):
         super().__init__()
         self.update(modules or {})
 
-    def __getitem__(self, key):
-        return self._modules[key]
-
     def __setitem__(self, key, module):
         self.add_module(key, module)
 
-    def __delitem__(self, key):
-        del self._modules[key]
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules)
-
-    def __contains__(self, key):
-        return key in self._modules
-
     def update(self, modules):
         """Add the modules of a dictionary, or of pairs."""
-        kind = type(modules).__name__
-        text = f"ModuleDict.update should be called with an iterable of key/value pairs, but got {kind}"
-        require(isinstance(modules, Iterable), text, TypeError)
+        refuse_if(not isinstance(modules, Iterable), "no pairs", type(modules).__name__)
         for name, module in dict(modules).items():
             self[name] = module
 
 
-for _name in ("clear", "items", "keys", "pop", "values"):  # as a dictionary's
+def dictionary_method(name):
+    """Make the method of `ModuleDict` that does what the dictionary's does."""
+    return lambda self, *args: getattr(self._modules, name)(*args)
 
-    def _method(self, *args, _name=_name):
-        return getattr(self._modules, _name)(*args)
 
-    setattr(ModuleDict, _name, _method)
+for _name in "__contains__ __delitem__ __getitem__ __iter__ __len__ clear items keys pop values".split():
+    setattr(ModuleDict, _name, dictionary_method(_name))
 
 
 class ParameterList(_Numbered):

@@ -4,6 +4,7 @@ import inspect
 
 from ..operands import refuse_keywords
 from . import functional as F
+from .checks import error
 from .loss_functions import parse_reduction
 from .module import Module
 
@@ -17,11 +18,11 @@ class FunctionModule(Module):
     _function, _options, _kept = None, {}, ()  # the function, defaults of its options, and names of those that are kept
 
     def __init__(self, *args, **kwargs):
-        name, most = f"{OWNERS.get(type(self).__name__, type(self).__name__)}.__init__()", len(self._options)
+        name, most = f"{OWNERS.get(type(self).__name__, type(self).__name__)}.__init__", len(self._options)
         if len(args) > most:
             takes = f"from 1 to {most + 1} positional arguments" if most else "1 positional argument"
-            raise TypeError(f"{name} takes {takes} but {len(args) + 1} were given")
-        refuse_keywords(name[:-2], {keyword: None for keyword in kwargs if keyword not in self._options})
+            raise error("too many arguments", name, takes, len(args) + 1)
+        refuse_keywords(name, [keyword for keyword in kwargs if keyword not in self._options])
         super().__init__()
         values = self._options | dict(zip(self._options, args)) | kwargs
         older = [values.pop(name, None) for name in OLDER]
@@ -77,9 +78,6 @@ FUNCTIONS = {
     "NLLLoss": "nll_loss",
     "CrossEntropyLoss": "cross_entropy",
 }
-NAMES = """
-    Tanh Sigmoid ReLU ReLU6 ELU SELU CELU GELU SiLU Mish Softplus LogSigmoid Softsign Tanhshrink Hardtanh Hardsigmoid
-    Hardswish Softmax
-"""
+NAMES = "Tanh Sigmoid ReLU ReLU6 ELU SELU GELU SiLU Softplus LogSigmoid Hardtanh Softmax"
 for _name, _function in ({name: name.lower() for name in NAMES.split()} | FUNCTIONS).items():
     globals()[_name] = as_module(_name, getattr(F, _function))

@@ -10,6 +10,7 @@ from ..absent import absent
 from ..autograd.profiler_legacy import note
 from ..creation import bernoulli_
 from ..indexing import add_rows
+from ..joining import cat
 from ..matrices import matmul
 from ..operands import operands
 from ..pointwise import sigmoid, tanh  # noqa: F401
@@ -19,7 +20,7 @@ from ..sparse import SparseTensor
 from ..tape import rename_node
 from ..tensor import Tensor, record
 from .activations import *  # noqa: F403
-from .checks import as_operation, check_fractions, check_indices, check_tensors, require
+from .checks import as_operation, check_fractions, check_indices, check_tensors, error, refuse_if
 from .loss_functions import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -37,26 +38,18 @@ from .windows import adaptive_avg_pool1d, avg_pool1d, conv1d, max_pool1d, pad  #
 def linear(input, weight, bias=None):
     """Return x Wᵀ + b, for the last axis of x."""
     check_tensors("linear", "bias", input=input, weight=weight, bias=bias)
-    if not input.ndim or not weight.ndim:
-        raise RuntimeError(
-            f"both arguments to linear need to be at least 1D, but they are {input.ndim}D and {weight.ndim}D"
-        )
+    refuse_if(not input.ndim or not weight.ndim, "linear axes", input.ndim, weight.ndim)
     if bias is None:
         return matmul(input, weight.t())
     x, w = input._array, weight._array
     rows = math.prod(x.shape[:-1])
-    if w.ndim == 1:
-        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
+    refuse_if(w.ndim == 1, "mat2 must be a matrix, got 1-D tensor")
     if x.shape[-1] != w.shape[-1]:
         shapes = f"{rows}x{x.shape[-1]} and {w.shape[-1]}x{w.shape[0]}"
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shapes})")
+        raise error("product sizes", shapes)
     for name, tensor in (("self", bias), ("mat1", input)):
-        if tensor._array.dtype != w.dtype:
-            raise RuntimeError(
-                f"{name} and mat2 must have the same dtype, but got {tensor.dtype.title} and {weight.dtype.title}"
-            )
-    if input.dtype is dtypes.bool_:
-        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
+        refuse_if(tensor._array.dtype != w.dtype, "product types", name, tensor.dtype.title, weight.dtype.title)
+    refuse_if(input.dtype is dtypes.bool_, "\"addmm_impl_cpu_\" not implemented for 'Bool'", kind=NotImplementedError)
     if bias.ndim > 1 and input.ndim > 2:
         return matmul(input, weight.t()) + bias
     bias.expand(rows, w.shape[0])  # raises an error if it does not fit
@@ -94,12 +87,10 @@ def default_dim(name, input):
 def dropout(input, p=0.5, training=True, inplace=False):
     """Set each number to zero with probability p and divide the others by 1 − p, when training."""
     check_tensors("dropout", input=input)
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    refuse_if(not 0 <= p <= 1, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
     if not training or p == 0 or not input.numel():
         return input
-    if input.dtype.kind < 2:
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.title}")
+    refuse_if(input.dtype.kind < 2, "result type Float can't be cast to the desired output type {}", input.dtype.title)
     if p == 1:
         out = input * 0
     else:
@@ -114,11 +105,9 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     note("aten::embedding")
     check_tensors("embedding", weight=weight, indices=input)
     check_indices("embedding", input)
-    if weight.ndim != 2:
-        raise RuntimeError("'weight' must be 2-D")
+    refuse_if(weight.ndim != 2, "'weight' must be 2-D")
     n = weight._array.shape[0]
-    if input.numel() and (input._array.min() < 0 or input._array.max() >= n):
-        raise IndexError("index out of range in self")
+    refuse_if(input.numel() and (input._array.min() < 0 or input._array.max() >= n), "index")
     if padding_idx is not None:
         assert -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
         padding_idx %= n
@@ -161,45 +150,27 @@ def embedding_bag(
     """
     note("aten::embedding_bag")
     offsets = check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights, padding_idx)
-    if per_sample_weights is not None and input.ndim == 2:
-        per_sample_weights = per_sample_weights.reshape(-1)
     indices, starts = input.reshape(-1), offsets._array
+    factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if include_last_offset:
-        starts = starts[:-1]
-        indices = indices[: int(offsets[-1])]
-    for place, wrong in (((0, "[0]"), starts[:1] != 0), ((-1, "[-1]"), starts[-1:] > indices.numel())):
-        if wrong.any() and place[0] == 0:
-            raise RuntimeError(
-                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0."
-                f" However, got {starts[0]}\n[ torch.LongTensor{{}} ]"
-            )
-        if wrong.any():
-            raise RuntimeError(
-                f"offsets[-1] can not be greater than input's length {indices.numel()} but got offsets[-1] of"
-                f" {starts[-1]}"
-            )
+        starts, indices = starts[:-1], indices[: int(offsets[-1])]
+    for offset in starts[:1]:
+        refuse_if(offset != 0, "bag begin", offset)
+        refuse_if(starts[-1] > indices.numel(), "bag end", indices.numel(), starts[-1])
     indices = indices if len(starts) else indices[:0]
-    require(
-        not ((indices._array < 0) | (indices._array >= len(weight))).any(),
-        "Expected i < index_size to be true, but got false.  (Could this error message be improved?  If so, please"
-        " report an enhancement request to PyTorch.)",
-    )
+    refuse_if(((indices._array < 0) | (indices._array >= len(weight))).any(), "bag index")
     bag = np.searchsorted(starts, np.arange(indices.numel()), "right") - 1
     if padding_idx is not None:
-        counted = indices._array != padding_idx % len(weight)
-        indices, bag = indices[Tensor(counted)], bag[counted]
-        per_sample_weights = None if per_sample_weights is None else per_sample_weights[Tensor(counted)]
+        counted = Tensor(indices._array != padding_idx % len(weight))
+        indices, bag = indices[counted], bag[counted._array]
+        factors = None if factors is None else factors[counted]
     rows = embedding(indices, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if mode == "max":
+        rows = cat([rows, rows.new_zeros(1, rows.size(1))])  # the last row is an empty bag's
         groups = [np.flatnonzero(bag == k) for k in range(len(starts))]
-        empty = Tensor(np.array([not len(group) for group in groups], bool)[:, None])
-        winners = [
-            group[rows._array[group].argmax(0)] if len(group) else np.zeros(len(weight[0]), int) for group in groups
-        ]
-        rows = rows if len(rows) else rows.new_zeros(1, rows.size(1))
-        return as_operation(rows.gather(0, Tensor(np.array(winners))).masked_fill(empty, 0), "EmbeddingBag")
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.unsqueeze(1)
+        winners = [group[rows._array[group].argmax(0)] if len(group) else np.full(rows.size(1), -1) for group in groups]
+        return as_operation(rows.gather(0, Tensor(np.array(winners) % len(rows))), "EmbeddingBag")
+    rows = rows if factors is None else rows * factors.unsqueeze(1)
     out = rows.new_zeros(len(starts), rows.size(1)).index_add(0, Tensor(bag), rows)
     if mode == "mean":
         counts = np.maximum(np.bincount(bag, minlength=len(starts)), 1)[:, None]
@@ -210,54 +181,26 @@ def embedding_bag(
 def check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, factors, padding_idx):
     """Check the arguments of `embedding_bag`; return the offsets."""
     if factors is not None and input.shape != factors.shape:
-        raise ValueError(
-            f"embedding_bag: If per_sample_weights ({factors.shape}) is not None, then it must have the same shape as"
-            f" the input ({input.shape})"
-        )
-    if weight.dim() != 2:
-        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
-    if input.dim() not in (1, 2):
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+        raise error("bag factor sizes", factors.shape, input.shape)
+    refuse_if(weight.dim() != 2, "bag weight axes", weight.dim())
+    refuse_if(input.dim() not in (1, 2), "bag input axes", input.dim())
     if input.dim() == 2:
-        if offsets is not None:
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length"
-                f" sequences. However, found offsets of type {type(offsets)}"
-            )
-        if not input.size(1):
-            raise RuntimeError("step must be nonzero")
+        refuse_if(offsets is not None, "bag offsets", type(offsets))
+        refuse_if(not input.size(1), "step must be nonzero")
         offsets = Tensor(np.arange(0, input.numel(), input.size(1)))
     elif offsets is None or offsets.dim() != 1:
         raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
-    if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum, mean or max")
-    if mode == "max" and scale_grad_by_freq:
-        raise ValueError("max mode does not support scaling the gradient by the frequency")
-    if mode == "max" and sparse:
-        raise ValueError("max mode does not support sparse weights")
-    if factors is not None and mode != "sum":
-        raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got"
-            f" mode='{mode}'). Please open a feature request on GitHub."
-        )
+    refuse_if(mode not in ("sum", "mean", "max"), "mode has to be one of sum, mean or max", kind=ValueError)
+    refuse_if(mode == "max" and scale_grad_by_freq, "bag scale")
+    refuse_if(mode == "max" and sparse, "max mode does not support sparse weights", kind=ValueError)
+    refuse_if(factors is not None and mode != "sum", "bag factors", mode)
     for indices in (input, offsets):
         check_indices("embedding_bag", indices)
-    if weight.dtype.kind != 2:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float,"
-            f" Double; but got {weight.type()} instead (while checking arguments for embedding_bag)"
-        )
+    refuse_if(weight.dtype.kind != 2, "bag weight type", weight.type())
     n = len(weight)
-    if padding_idx is not None and not -n <= padding_idx < n:
-        raise RuntimeError(
-            f"padding_idx must be within the number of embeddings, {-n} through {n - 1}, but got {padding_idx}"
-        )
+    refuse_if(padding_idx is not None and not -n <= padding_idx < n, "bag padding", -n, n - 1, padding_idx)
     if factors is not None and factors.dtype is not weight.dtype:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1"
-            f" 'per_sample_weights'; but type {weight.type()} does not equal {factors.type()} (while checking arguments"
-            " for embedding_bag)"
-        )
+        raise error("bag types", weight.type(), factors.type())
     return offsets
 
 
@@ -265,17 +208,14 @@ def one_hot(tensor, num_classes=-1):
     """Return vectors with a one at each index, zeros elsewhere."""
     note("aten::one_hot")
     check_tensors("one_hot", input=tensor)
-    if tensor.dtype is not dtypes.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    refuse_if(tensor.dtype is not dtypes.int64, "one_hot is only applicable to index tensor of type LongTensor.")
     index = tensor._array
-    if index.size and index.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    if not index.size and num_classes <= 0:
-        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    refuse_if(index.size and index.min() < 0, "Class values must be non-negative.")
+    refuse_if(not index.size and num_classes <= 0, "Can not infer total number of classes from empty tensor.")
     if num_classes == -1:
         num_classes = int(index.max()) + 1
     elif index.size and index.max() >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+        raise error("class too large")
     return Tensor((index[..., None] == np.arange(num_classes)).astype(np.int64))
 
 
@@ -287,8 +227,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """Return x₁ · x₂ / ( ‖x₁‖ ‖x₂‖ ), with norms of at least eps, along an axis."""
     x1, x2 = broadcast_tensors(*operands(x1, x2))
-    if x1.dtype.kind < 2:
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.title}")
+    refuse_if(x1.dtype.kind < 2, "expected common dtype to be floating point, yet common dtype is {}", x1.dtype.title)
     x1, x2 = (x / x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2))
     return rename_node((x1 * x2).sum(dim), "Sum.1")
 
@@ -299,10 +238,10 @@ def check_norm_types(kernel, input, *parameters):
     types = [tensor.dtype for tensor in parameters if tensor is not None]
     if types and types[0] is not input.dtype:
         is_float = types[0] is dtypes.float32
-        require(is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
-        require(input.dtype is dtypes.float16, "mixed dtype (CPU): all inputs must share same datatype.")
+        refuse_if(not is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
+        refuse_if(input.dtype is not dtypes.float16, "mixed dtype (CPU): all inputs must share same datatype.")
     for type_ in types[1:]:
-        require(type_ is types[0], f"expected scalar type {types[0].title} but found {type_.title}")
+        refuse_if(type_ is not types[0], "expected scalar type {} but found {}", types[0].title, type_.title)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
@@ -310,25 +249,16 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     check_tensors("layer_norm", input=input)
     if not isinstance(normalized_shape, tuple | list):
         kind = type(normalized_shape).__name__
-        raise TypeError(f"layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {kind}")
+        raise error("norm shape type", kind)
     shape = list(normalized_shape)
-    if not shape:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got"
-            " normalized_shape = []"
-        )
+    refuse_if(not shape, "norm without axes")
     for name, tensor in (("weight", weight), ("bias", bias)):
         if tensor is not None and list(tensor.shape) != shape:
-            raise RuntimeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape"
-                f" {list(tensor.shape)} and normalized_shape = {shape}"
-            )
+            raise error("norm parameter", name, name, list(tensor.shape), shape)
     axes = tuple(range(-len(shape), 0))
-    if list(input.shape[-len(shape) :]) != shape:
-        raise RuntimeError(
-            f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got"
-            f" input of size{list(input.shape)}"
-        )
+    refuse_if(
+        list(input.shape[-len(shape) :]) != shape, "norm input", shape, ", ".join(map(str, shape)), list(input.shape)
+    )
     check_norm_types("LayerNormKernelImpl", input, weight, bias)
     x = input.float() if input.dtype.name == "float16" else input
     centered = x - x.mean(axes, True)
@@ -351,14 +281,12 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     channels, axes = input.size(1) if input.ndim > 1 else 0, tuple(i for i in range(input.ndim) if i != 1)
     shape = (1, channels) + (1,) * (input.ndim - 2)
     count = input.numel() // channels if channels else 0
-    if training and count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    refuse_if(training and count == 1, "norm of one value", input.shape)
     running = {"running_mean": running_mean, "running_var": running_var}
     for name, tensor in (running | {"weight": weight, "bias": bias}).items():
         if tensor is not None and tensor.numel() != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {tensor.numel()}")
-        if tensor is None and name in running and not training:
-            raise RuntimeError(f"{name} must be defined in evaluation mode")
+            raise error("norm elements", name, channels, tensor.numel())
+        refuse_if(tensor is None and name in running and not training, "{} must be defined in evaluation mode", name)
     check_norm_types("batch_norm", input, weight, bias, running_mean, running_var)
     x = input.float() if input.dtype.name == "float16" else input
     mean, var = running_mean, running_var
@@ -385,24 +313,16 @@ def scaled_dot_product_attention(
     note("aten::scaled_dot_product_attention")
     note("aten::_scaled_dot_product_attention_math")
     dims, types = [[getattr(x, name) for x in (query, key, value)] for name in ("ndim", "dtype")]
-    require(
-        min(dims) >= 2,
-        "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {} key.dim: {} and"
-        " value.dim: {} instead.".format(*dims),
-    )
-    require(
-        types[1:] == types[:-1],
-        "Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype:"
-        " {} instead.".format(*(dtype.c_name for dtype in types)),
-    )
-    require(types[0].kind > 1, f"expected scalar type Float but found {types[0].title}")
+    refuse_if(min(dims) < 2, "attention axes", *dims)
+    refuse_if(types[1:] != types[:-1], "attention types", *(dtype.c_name for dtype in types))
+    refuse_if(types[0].kind < 2, "expected scalar type Float but found {}", types[0].title)
     if attn_mask is not None:
-        explicit = "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
-        require(not is_causal, explicit)
-        require(
-            attn_mask.dtype in (dtypes.bool_, dtypes.float32, types[0]),
-            "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype:"
-            f" {attn_mask.dtype.c_name} and  query.dtype: {types[0].c_name} instead.",
+        refuse_if(is_causal, "mask of causal attention")
+        refuse_if(
+            attn_mask.dtype not in (dtypes.bool_, dtypes.float32, types[0]),
+            "attention mask type",
+            attn_mask.dtype.c_name,
+            types[0].c_name,
         )
     if enable_gqa:
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))

@@ -4,6 +4,7 @@ import warnings
 
 from ..tape import Handle, recording
 from ..tensor import Tensor, record_many
+from .checks import refuse_if
 
 
 def add_hook(hooks, hook, first):
@@ -22,10 +23,7 @@ def call_with_hooks(module, args, kwargs):
     for hook, with_kwargs in [*module._forward_pre_hooks.values()]:
         changed = hook(module, args, kwargs) if with_kwargs else hook(module, args)
         if changed is not None and with_kwargs:
-            if not isinstance(changed, tuple) or len(changed) != 2:
-                raise RuntimeError(
-                    f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}."
-                )
+            refuse_if(not isinstance(changed, tuple) or len(changed) != 2, "forward pre-hook", changed)
             args, kwargs = changed
         elif changed is not None:
             args = changed if isinstance(changed, tuple) else (changed,)
@@ -73,11 +71,7 @@ class BackwardHooks:
             changed = hook(self.module, grad_input, self.grad_output)
             if changed is not None:
                 changed = changed if isinstance(changed, tuple) else (changed,)
-                if len(changed) != len(grad_input):
-                    raise RuntimeError(
-                        f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected"
-                        f" {len(grad_input)}"
-                    )
+                refuse_if(len(changed) != len(grad_input), "backward hook", len(changed), len(grad_input))
                 grad_input = changed
         return grad_input
 

@@ -13,7 +13,7 @@ from ..operands import operands
 from ..shapes import broadcast_tensors
 from ..tensor import Tensor, record
 from .activations import logsigmoid
-from .checks import as_operation, check_fractions, check_tensors
+from .checks import as_operation, check_fractions, check_tensors, error, refuse_if
 
 
 def parse_reduction(reduction, size_average=None, reduce=None):
@@ -26,8 +26,7 @@ def parse_reduction(reduction, size_average=None, reduce=None):
     if reduction == "elementwise_mean":
         warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=4)
         return "mean"
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+    refuse_if(reduction not in ("none", "mean", "sum"), "reduction", reduction)
     return reduction
 
 
@@ -46,8 +45,7 @@ def broadcast_pair(input, target, weight=None):
             " will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
-    if weight is not None and weight.size() != input.size():
-        raise ValueError("Weights and input must have the same size.")
+    refuse_if(weight is not None and weight.size() != input.size(), "weight size")
     return (input, target) if target.shape == input.shape else broadcast_tensors(input, target)
 
 
@@ -108,8 +106,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     """Return |x − target|, smoothed by a parabola where it is below beta."""
     input, target = broadcast_pair(input, target)
     reduction = parse_reduction(reduction, size_average, reduce)
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    refuse_if(beta < 0, "smooth_l1_loss does not support negative values for beta.")
     return smooth(input, target, reduction, beta) if beta else reduce_loss((input - target).abs(), reduction)
 
 
@@ -117,8 +114,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Return ½ (x − target)², continued by lines where the distance is above delta. The result has the input's type."""
     input, target = broadcast_pair(input, target, weight)
     reduction = parse_reduction(reduction)
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    refuse_if(delta <= 0, "huber_loss does not support non-positive values for delta.")
     common, _ = operands(input, target)
     check_cast(common, input)
     check_fractions("huber_cpu", common)
@@ -127,7 +123,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
         def refuse(g):
             found, expected = (target, input) if input.requires_grad else (input, target)
-            raise RuntimeError(f"Found dtype {found.dtype.title} but expected {expected.dtype.title}")
+            raise error("huber types", found.dtype.title, expected.dtype.title)
 
         out._grad_fn.rule = refuse
     return out if weight is None else reduce_loss(out * weight, reduction)
@@ -135,29 +131,20 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 def check_cast(source, like):
     """Raise RuntimeError if numbers of source's type do not fit into the other's."""
-    if source.dtype.kind > like.dtype.kind:
-        raise RuntimeError(
-            f"result type {source.dtype.title} can't be cast to the desired output type {like.dtype.title}"
-        )
+    refuse_if(source.dtype.kind > like.dtype.kind, "cast", source.dtype.title, like.dtype.title)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Return −( y log x + (1 − y) log(1 − x) ), with logarithms of at least −100."""
     reduction = parse_reduction(reduction, size_average, reduce)
-    if target.size() != input.size():
-        raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is"
-            " deprecated. Please ensure they have the same size."
-        )
-    if target.dtype is not input.dtype:
-        raise RuntimeError(f"Found dtype {target.dtype.title} but expected {input.dtype.title}")
+    refuse_if(target.size() != input.size(), "probabilities and target", target.size(), input.size())
+    refuse_if(target.dtype is not input.dtype, "Found dtype {} but expected {}", target.dtype.title, input.dtype.title)
     if weight is not None:
         check_constant("binary_cross_entropy", weight)
         weight = weight.expand(np.broadcast_shapes(target.shape, weight.shape))
     check_fractions("binary_cross_entropy", input)
     for name, tensor in (("input", input), ("target", target)):
-        if ((tensor._array < 0) | (tensor._array > 1)).any():
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+        refuse_if(((tensor._array < 0) | (tensor._array > 1)).any(), "probabilities", name)
     x, y = input.detach(), target.detach()
     losses = (y - 1) * (1 - x).log().clamp(min=-100) - y * x.log().clamp(min=-100)
     losses = losses if weight is None else losses.mul_(weight)
@@ -177,8 +164,7 @@ def binary_cross_entropy_with_logits(
 ):
     """Return the binary cross entropy of σ(x), without overflow."""
     reduction = parse_reduction(reduction, size_average, reduce)
-    if target.size() != input.size():
-        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    refuse_if(target.size() != input.size(), "logits and target", target.size(), input.size())
     name = "binary_cross_entropy_with_logits"
     check_tensors(name, "weight", "pos_weight", input=input, target=target, weight=weight, pos_weight=pos_weight)
     log_p = logsigmoid(input)
@@ -195,7 +181,7 @@ def as_in_place(new, old):
     check_cast(new, old)
     if new.shape != old.shape:
         shapes = f"{list(old.shape)} doesn't match the broadcast shape {list(new.shape)}"
-        raise RuntimeError(f"output with shape {shapes}")
+        raise error("written shape", shapes)
     return new.to(old.dtype)
 
 
@@ -211,8 +197,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
         )
     reduction = parse_reduction("sum" if batch_mean else reduction, size_average, reduce)
     check_tensors("kl_div", input=input, target=target)
-    if min(input.dtype.kind, target.dtype.kind) < 2:
-        raise RuntimeError("kl_div: Integral inputs not supported.")
+    refuse_if(min(input.dtype.kind, target.dtype.kind) < 2, "kl_div: Integral inputs not supported.")
     if log_target:
         loss = target.exp() * (target - input)
     else:
@@ -223,38 +208,27 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
 def check_constant(function, weight):
     """Raise RuntimeError for a weight that requires a gradient, which the loss does not compute."""
-    if weight is not None and weight.requires_grad:
-        raise RuntimeError(
-            f"The function '{function}' is not differentiable with respect to argument 'weight'. This input cannot"
-            " have requires_grad True."
-        )
+    refuse_if(weight is not None and weight.requires_grad, "weight gradient", function)
 
 
 def check_targets(input, target):
     """Raise torch's error for class targets whose shape does not fit the input, (C), (N, C) or (N, C, …)."""
     shape, target_shape = list(input.shape), list(target.shape)
-    if not shape:
-        raise ValueError("Expected 1 or more dimensions (got 0)")
-    if target.dtype not in (dtypes.int64, dtypes.uint8) and len(shape) == 1:
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.title}")
+    refuse_if(not shape, "Expected 1 or more dimensions (got 0)", kind=ValueError)
+    refuse_if(target.dtype not in (dtypes.int64, dtypes.uint8) and len(shape) == 1, "target type", target.dtype.title)
     if len(shape) == 1:
         if target_shape not in ([], [1]):
-            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target_shape[0]}")
+            raise error("single target", target_shape[0])
         return
     if target_shape[:1] != shape[:1]:
         found = target_shape[0] if target_shape else 0
-        raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({found}).")
+        raise error("target batch", shape[0], found)
     expected = [shape[0], *shape[2:]]
-    if len(shape) == 2 and len(target_shape) > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if len(shape) == 4 and len(target_shape) != 3:
-        raise RuntimeError(
-            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(target_shape)}"
-        )
+    refuse_if(len(shape) == 2 and len(target_shape) > 1, "0D or 1D target tensor expected, multi-target not supported")
+    refuse_if(len(shape) == 4 and len(target_shape) != 3, "target axes", len(target_shape))
     if target_shape != expected:
-        if len(shape) == 4:
-            raise RuntimeError(f"size mismatch (got input: {shape} , target: {target_shape}")
-        raise RuntimeError(f"Expected target size {expected}, got {target_shape}")
+        refuse_if(len(shape) == 4, "size mismatch (got input: {} , target: {}", shape, target_shape)
+        raise error("target sizes", expected, target_shape)
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
@@ -270,19 +244,15 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     classes = input.size(dim)
     if weight is not None and weight.shape != (classes,):
         flat = f" {classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
-        raise RuntimeError(
-            f"weight tensor should be defined either for all{flat if input.ndim < 3 else ' or no classes'}"
-        )
+        raise error("class weights", flat if input.ndim < 3 else " or no classes")
     check_fractions("nll_loss_out_frame" if input.ndim < 3 else "nll_loss2d_forward_out_frame", input)
-    if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.title}")
+    refuse_if(target.dtype not in (dtypes.int64, dtypes.uint8), "target type", target.dtype.title)
     if weight is not None and weight.dtype is not input.dtype:
-        raise RuntimeError(f"expected scalar type {input.dtype.title} but found {weight.dtype.title}")
+        raise error("class weight type", input.dtype.title, weight.dtype.title)
     classes_ = target._array.reshape(input._array.shape[:dim] + input._array.shape[dim + 1 :]).astype(np.int64)
     counted = classes_ != ignore_index
     invalid = classes_[counted & ((classes_ < 0) | (classes_ >= classes))]
-    if invalid.size:
-        raise IndexError(f"Target {invalid[0]} is out of bounds.")
+    refuse_if(invalid.size, "Target {} is out of bounds.", *invalid[:1], kind=IndexError)
     index = np.expand_dims(np.where(counted, classes_, 0), dim)
     factors = counted.astype(input._array.dtype)
     if weight is not None:
@@ -316,22 +286,14 @@ def cross_entropy(
     check_tensors("cross_entropy_loss", "weight", input=input, target=target, weight=weight)
     dim, probabilities = 0 if input.ndim == 1 else 1, input.shape == target.shape
     if probabilities:
-        if target.dtype.kind < 2:
-            raise RuntimeError(
-                f"Expected floating point type for target with class probabilities, got {target.dtype.title}"
-            )
-        if ignore_index >= 0:
-            raise RuntimeError("ignore_index is not supported for floating point target")
+        refuse_if(target.dtype.kind < 2, "probability type", target.dtype.title)
+        refuse_if(ignore_index >= 0, "ignore_index is not supported for floating point target")
     elif label_smoothing > 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    if not input.ndim:
-        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+        raise error("label smoothing", label_smoothing)
+    refuse_if(not input.ndim, "Dimension specified as 1 but tensor has no dimensions", kind=IndexError)
     classes = input.size(dim)
     if probabilities and weight is not None and weight.shape != (classes,):
-        raise RuntimeError(
-            f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but got"
-            f" weight tensor of shape: {list(weight.shape)}"
-        )
+        raise error("class weights of probabilities", classes, list(weight.shape))
     log_p = log_softmax(input, dim)
     loss = None if probabilities else nll_loss(log_p, target, weight, None, ignore_index, None, reduction)
     if loss is not None and label_smoothing <= 0:

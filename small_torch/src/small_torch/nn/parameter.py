@@ -2,6 +2,7 @@
 
 from ..creation import empty
 from ..tensor import Tensor
+from .checks import refuse_if
 
 
 class Parameter(Tensor):
@@ -12,8 +13,7 @@ class Parameter(Tensor):
 
     def __init__(self, data=None, requires_grad=True):
         data = empty(0) if data is None else data
-        if requires_grad and not (data.is_floating_point() or data.is_complex()):
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        refuse_if(requires_grad and not (data.is_floating_point() or data.is_complex()), "gradient of integers")
         super().__init__(data._array)
         self._version, self.device, self.requires_grad = data._version, data.device, requires_grad
 

@@ -2,32 +2,23 @@
 
 import numpy as np
 
+from ..absent import EXPLANATION
 from ..indexing import getitem
 from ..joining import cat
 from ..tensor import Tensor, record
-from .checks import as_operation, check_fractions, check_tensors, require
+from .checks import as_operation, check_fractions, check_tensors, error, refuse_if
 
 
 def pad(input, pad, mode="constant", value=None):
     """Add numbers at the ends. pad: (left, right) of the last axis, then of the one before, …."""
-    if not isinstance(pad, tuple | list):
-        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
-    require(len(pad) % 2 == 0, "Padding length must be divisible by 2")
-    require(
-        len(pad) <= 2 * input.ndim,
-        "Padding length should be less than or equal to two times the input dimension but got padding length"
-        f" {len(pad)} and input of dimension {input.ndim}",
-    )
-    modes = ("constant", "reflect", "replicate", "circular")
-    require(mode in modes, f"Unrecognised padding mode {mode}", NotImplementedError)
-    if mode != "constant":
-        if len(pad) != 2 or input.ndim not in (2, 3):
-            raise NotImplementedError(f"pad with mode={mode!r} is in small_torch only for the last axis")
-        return input.index_select(-1, Tensor(padded_places(input, tuple(pad), mode)))
+    refuse_if(not isinstance(pad, tuple | list), "padding type", type(pad).__name__)
+    refuse_if(len(pad) % 2 != 0, "Padding length must be divisible by 2")
+    refuse_if(len(pad) > 2 * input.ndim, "padding length", len(pad), input.ndim)
+    refuse_if(mode != "constant", "pad with mode={!r} " + EXPLANATION, mode, kind=NotImplementedError)
     if not pad:
         return input.clone()
     widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-    require(all(a + n + b >= 0 for (a, b), n in zip(widths, input.shape)), "narrow(): length must be non-negative.")
+    refuse_if(not all(a + n + b >= 0 for (a, b), n in zip(widths, input.shape)), "negative padding")
     if min(pad, default=0) < 0:
         input = getitem(input, tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, input.shape)))
         widths = [(max(a, 0), max(b, 0)) for a, b in widths]
@@ -37,26 +28,14 @@ def pad(input, pad, mode="constant", value=None):
     return record(array, "ConstantPadNd", (input,), lambda g: getitem(g, inside))
 
 
-def padded_places(input, widths, mode):
-    """Return the place in the last axis that each number of the padded axis comes from."""
-    size = input.size(-1)
-    require(mode != "circular" or max(widths) <= size, "Padding value causes wrapping around more than once.")
-    require(
-        mode != "reflect" or max(widths) < size,
-        "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding"
-        f" {widths} at dimension {input.ndim - 1} of input {list(input.shape)}",
-    )
-    return np.pad(np.arange(size), widths, mode={"replicate": "edge", "circular": "wrap"}.get(mode, mode))
-
-
-def single_numbers(error, **options):
+def single_numbers(text, **options):
     """Return the options' numbers, of which each may be in a tuple.
 
-    error: torch's text for longer tuples, with {name}, {value} and {n}.
+    text: torch's, for longer tuples, with {name}, {value} and {n}.
     """
     for name, value in options.items():
         if isinstance(value, tuple | list):
-            require(len(value) == 1, error.format(name=name, value=list(value), n=len(value)))
+            refuse_if(len(value) != 1, text.format(name=name, value=list(value), n=len(value)))
             options[name] = value[0]
     return options.values()
 
@@ -65,10 +44,7 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Convolve along the last axis. input: (N, C, L) or (C, L), weight: (C_out, C / groups, k)."""
     check_tensors("conv1d", input=input, weight=weight)
     sizes = list(input.shape)
-    require(
-        len(sizes) in (2, 3),
-        f"Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: {sizes}",
-    )
+    refuse_if(len(sizes) not in (2, 3), "convolution input", sizes)
     stride, padding, dilation = single_numbers(
         "expected {name} to be a single integer value or a list of 1 values to match the convolution dimensions, but"
         " got {name}={value}",
@@ -78,9 +54,9 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     )
     x = input if input.ndim == 3 else input.unsqueeze(0)
     if isinstance(padding, str):
-        require(padding in ("same", "valid"), f"Invalid padding string: '{padding}'")
+        refuse_if(padding not in ("same", "valid"), "Invalid padding string: '{}'", padding)
         same = padding == "same"
-        require(not same or stride == 1, "padding='same' is not supported for strided convolutions")
+        refuse_if(not (not same or stride == 1), "padding='same' is not supported for strided convolutions")
         total = dilation * (weight.size(-1) - 1) if same else 0
         x, padding = pad(x, (total // 2, total - total // 2)), 0
     check_convolution(x, weight, bias, stride, padding, dilation, groups)
@@ -96,40 +72,29 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 def check_convolution(x, weight, bias, stride, padding, dilation, groups):
     """Raise torch's errors for the arguments of a convolution; x: (N, C, L)."""
     n, sizes, given = weight.ndim, list(weight.shape), f"Given groups={groups},"
-    require(n >= 3, "weight should have at least three dimensions")
-    require(
-        n == 3,
-        f"Expected {n}-dimensional input for {n}-dimensional weight {sizes}, but got 3-dimensional input of size"
-        f" {list(x.shape)} instead",
-    )
-    require(stride > 0, "non-positive stride is not supported")
-    require(padding >= 0, "negative padding is not supported")
-    require(dilation > 0, "non-positive dilation is not supported")
-    require(groups > 0, "non-positive groups is not supported")
-    require(
-        sizes[0] % groups == 0,
-        f"{given} expected weight to be divisible by {groups} at dimension 0, but got weight of size [{sizes}] instead",
-    )
-    require(
-        x.size(1) == sizes[1] * groups,
-        f"{given} weight of size {sizes}, expected input{list(x.shape)} to have {sizes[1] * groups} channels, but got"
-        f" {x.size(1)} channels instead",
+    refuse_if(n < 3, "weight should have at least three dimensions")
+    refuse_if(n != 3, "convolution axes", n, n, sizes, list(x.shape))
+    refuse_if(stride <= 0, "non-positive stride is not supported")
+    refuse_if(padding < 0, "negative padding is not supported")
+    refuse_if(dilation <= 0, "non-positive dilation is not supported")
+    refuse_if(groups <= 0, "non-positive groups is not supported")
+    refuse_if(sizes[0] % groups != 0, "convolution groups", given, groups, sizes)
+    refuse_if(
+        x.size(1) != sizes[1] * groups,
+        "convolution channels",
+        given,
+        sizes,
+        list(x.shape),
+        sizes[1] * groups,
+        x.size(1),
     )
     padded, kernel = x.size(2) + 2 * padding, dilation * (sizes[2] - 1) + 1
-    require(
-        padded >= kernel,
-        f"Calculated padded input size per channel: ({padded}). Kernel size: ({kernel}). Kernel size can't be greater"
-        " than actual input size",
-    )
+    refuse_if(padded < kernel, "convolution kernel", padded, kernel)
     if bias is not None:
-        require(
-            bias.shape == (sizes[0],),
-            f"Given weight of size {sizes}, expected bias to be 1-dimensional with {sizes[0]} elements, but got bias of"
-            f" size {list(bias.shape)} instead",
-        )
+        refuse_if(bias.shape != (sizes[0],), "convolution bias", sizes, sizes[0], list(bias.shape))
         types = f"({x.dtype.c_name}) and bias type ({bias.dtype.c_name})"
-        require(bias.dtype is x.dtype, f"Input type {types} should be the same")
-    require(weight.dtype is x.dtype, f"expected scalar type {x.dtype.title} but found {weight.dtype.title}")
+        refuse_if(bias.dtype is not x.dtype, "Input type {} should be the same", types)
+    refuse_if(weight.dtype is not x.dtype, "expected scalar type {} but found {}", x.dtype.title, weight.dtype.title)
 
 
 def window_places(length, size, stride, padding, dilation, ceil_mode):
@@ -147,24 +112,18 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     """Return the maximum of each window of the last axis: (N, C, L) or (C, L); with return_indices its place, too."""
     check_tensors("max_pool1d", input=input)
     sizes = list(input.shape)
-    require(
-        len(sizes) in (2, 3) and 0 not in sizes[-2:],
-        f"max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{sizes}",
-    )
+    refuse_if(not (len(sizes) in (2, 3) and 0 not in sizes[-2:]), "max pool input", sizes)
     text = "max_pool1d() {name} must be an int, list of ints or tuple of ints of size 1 but got size {n}"
     stride = kernel_size if stride is None else stride
     size, stride, padding, dilation = single_numbers(
         text, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation
     )
     for name, value in zip(("kernel_size", "stride", "dilation"), (size, stride, dilation)):
-        require(value > 0, f"max_pool1d() {name} must be greater than zero, but got {value}")
-    require(padding >= 0, f"max_pool1d() padding must be non-negative, but got {padding}")
-    require(
-        padding <= size // 2,
-        f"max_pool1d() padding should be at most half of kernel size, but got padding={padding} and kernel_size={size}",
-    )
+        refuse_if(value <= 0, "max_pool1d() {} must be greater than zero, but got {}", name, value)
+    refuse_if(padding < 0, "max_pool1d() padding must be non-negative, but got {}", padding)
+    refuse_if(padding > size // 2, "max pool padding", padding, size)
     places, length = window_places(sizes[-1], size, stride, padding, dilation, ceil_mode), sizes[-1]
-    require(len(places) > 0, "max_pool1d() Invalid computed output size: 0")
+    refuse_if(len(places) <= 0, "max_pool1d() Invalid computed output size: 0")
     check_fractions("max_pool1d_impl", input)
     inside = (places >= 0) & (places < length)
     numbers = np.where(inside, input._array[..., places.clip(0, length - 1)], -np.inf)
@@ -187,25 +146,13 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
         stride=kernel_size if stride in (None, ()) else stride,
         padding=padding,
     )
-    require(stride != 0, "stride should not be zero")
-    require(padding >= 0, f"pad must be non-negative, but got pad: {padding}")
-    require(
-        padding <= size // 2,
-        f"pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={size} and"
-        " dilation=1",
-    )
+    refuse_if(stride == 0, "stride should not be zero")
+    refuse_if(padding < 0, "pad must be non-negative, but got pad: {}", padding)
+    refuse_if(padding > size // 2, "average pool padding", padding, size)
     *_, channels, length = sizes
-    require(
-        length > 0,
-        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-        f"{[*sizes[:-1], 1, length]}",
-    )
+    refuse_if(length <= 0, "average pool input", [*sizes[:-1], 1, length])
     places = window_places(length, size, stride, padding, 1, ceil_mode)
-    require(
-        len(places) > 0,
-        f"Given input size: ({channels}x1x{length}). Calculated output size: ({channels}x1x0). Output size is too"
-        " small",
-    )
+    refuse_if(len(places) <= 0, "average pool output", channels, length, channels)
     if input.dtype.title == "Bool":
         check_fractions("avg_pool2d", input)
     inside = (places >= 0) & (places < length)
@@ -219,11 +166,8 @@ def adaptive_avg_pool1d(input, output_size):
     (size,) = single_numbers("output_size must have one element", output_size=output_size)
     if not isinstance(size, int):
         kind = type(size).__name__
-        raise TypeError(f"adaptive_avg_pool1d(): argument 'output_size' (position 2) must be tuple of ints, not {kind}")
-    require(
-        size >= 0,
-        f"adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {{1, {size}}}",
-    )
+        raise error("pool output type", kind)
+    refuse_if(size < 0, "pool output", size)
     check_fractions("adaptive_avg_pool2d", input)
     starts, ends = np.arange(size) * length // max(size, 1), -(-np.arange(1, size + 1) * length // max(size, 1))
     places = starts[:, None] + np.arange((ends - starts).max(initial=0))
@@ -233,11 +177,7 @@ def adaptive_avg_pool1d(input, output_size):
 def check_axes(name, input):
     """Return the shape of a tensor of two or three axes, as a list."""
     check_tensors(name, input=input)
-    require(
-        input.ndim in (2, 3),
-        f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' (while checking"
-        f" arguments for {name})",
-    )
+    refuse_if(input.ndim not in (2, 3), "pool axes", input.ndim, name)
     return list(input.shape)
 
 

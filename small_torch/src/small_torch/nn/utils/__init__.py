@@ -8,6 +8,7 @@ from ...creation import tensor
 from ...joining import cat, stack
 from ...tape import no_grad
 from ...tensor import Tensor
+from ..checks import refuse_if
 from ..parameter import type_name
 from . import rnn  # noqa: F401
 
@@ -28,12 +29,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     norm_type = float(norm_type)
     norms = [x.norm(norm_type) for x in tensors]
     norm = stack(norms).norm(norm_type) if norms else tensor(0.0)
-    if error_if_nonfinite and not norm.isfinite():
-        raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be"
-            " clipped. To disable this error and scale the gradients by the non-finite norm anyway, set"
-            " `error_if_nonfinite=False`"
-        )
+    refuse_if(error_if_nonfinite and not norm.isfinite(), "norm not finite", norm_type)
     return norm
 
 
@@ -62,8 +58,7 @@ def parameters_to_vector(parameters):
 
 def vector_to_parameters(vec, parameters):
     """Set each tensor to its part of the vector."""
-    if not isinstance(vec, Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {type_name(vec)}")
+    refuse_if(not isinstance(vec, Tensor), "expected torch.Tensor, but got: {}", type_name(vec), kind=TypeError)
     begin = 0
     for parameter in parameters:
         end = begin + parameter.numel()
