@@ -93,7 +93,7 @@ ABSENT = """
     take_along_dim tensor_split tensordot tril_indices triu_indices typename unique_consecutive var_mean
     cuda.amp backends.opt_einsum jit.script version.git_version autograd.gradgradcheck
     linalg.cholesky linalg.cond linalg.eig linalg.eigh linalg.eigvalsh linalg.matrix_exp linalg.pinv
-    nn.Conv2d nn.GroupNorm nn.ParameterDict nn.functional.hardswish nn.functional.conv2d nn.init.sparse_
+    nn.Conv2d nn.GroupNorm nn.ParameterDict nn.functional.celu nn.functional.conv2d nn.init.sparse_
     optim.LBFGS optim.lr_scheduler.ExponentialLR optim.lr_scheduler.LinearLR optim.lr_scheduler.MultiStepLR
     utils.data.IterableDataset
 """  # noqa: E501

@@ -74,6 +74,14 @@ def softplus_formula(x, beta=1.0, threshold=20.0):
     return where(scaled > threshold, x, scaled.clamp(max=threshold).exp().log1p() / beta)
 
 
+def hardsigmoid_formula(x, inplace=False):
+    return where((x > -3) & (x < 3), (x + 3) / 6, (x.detach() + 3).clamp(0, 6) / 6)
+
+
+def hardswish_formula(x, inplace=False):
+    return where(x <= -3, x.detach() * 0, where(x < 3, x * (x + 3) / 6, x))
+
+
 SELU = (1.6732632423543772848, 1.0507009873554804934)  # such that activations keep mean 0 and variance 1
 
 relu = activation("relu", lambda x, inplace=False: pointwise.relu(x), "", needs_input=False)
@@ -83,9 +91,15 @@ elu = activation("elu", lambda x, alpha=1.0, inplace=False: elu_formula(x, alpha
 selu = activation("selu", lambda x, inplace=False: elu_formula(x, *SELU), "elu_cpu")
 gelu = activation("gelu", gelu_formula, "GeluKernelImpl")
 silu = activation("silu", lambda x, inplace=False: x * sigmoid(x))
+mish = activation("mish", lambda x, inplace=False: x * tanh(softplus_formula(x)))
 softplus = activation("softplus", softplus_formula)
+softsign = activation("softsign", lambda x: x / (x.abs() + 1), "")
+hardsigmoid = activation("hardsigmoid", hardsigmoid_formula)
+hardswish = activation("hardswish", hardswish_formula)
 logsigmoid = activation("log_sigmoid", pointwise.logsigmoid)
 hardtanh = activation("hardtanh", hardtanh_formula, "")
 
 
-__all__ = "elu gelu hardtanh leaky_relu logsigmoid relu relu6 selu silu softplus".split()
+__all__ = """
+    elu gelu hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu relu6 selu silu softplus softsign
+""".split()

@@ -131,6 +131,8 @@ RuntimeError: mask of causal attention: _scaled_dot_product_attention: Explicit 
 TypeError: not iterable: {}.extend should be called with an iterable, but got {}
 TypeError: no pairs: ModuleDict.update should be called with an iterable of key/value pairs, but got {}
 ValueError: no Sequential: add operator supports only objects of Sequential class, but {} is given.
+RuntimeError: no gradients: Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
+TypeError: not a tensor: expected Tensor as element {} in argument 0, but got {}
 """  # noqa: E501
 TEXTS = {}
 for _row in TABLE.strip().split("\n"):
@@ -152,11 +154,17 @@ def refuse_if(condition, text, *values, kind=RuntimeError):
         raise error(text, *values, kind=kind)
 
 
+def type_name(value):
+    """Return the name of a value's type in torch's messages."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
 def check_tensors(name, *optional, **arguments):
     """Raise TypeError for the first argument that is not a tensor. optional: names of those that may be None."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
         wrong = not isinstance(value, Tensor) and not (value is None and argument in optional)
-        refuse_if(wrong, "no tensor", name, argument, position, type(value).__name__)
+        refuse_if(wrong, "no tensor", name, argument, position, type_name(value))
 
 
 def check_fractions(kernel, tensor):

@@ -78,6 +78,8 @@ FUNCTIONS = {
     "NLLLoss": "nll_loss",
     "CrossEntropyLoss": "cross_entropy",
 }
-NAMES = "Tanh Sigmoid ReLU ReLU6 ELU SELU GELU SiLU Softplus LogSigmoid Hardtanh Softmax"
+NAMES = """
+    Tanh Sigmoid ReLU ReLU6 ELU SELU GELU SiLU Mish Softplus LogSigmoid Softsign Hardtanh Hardsigmoid Hardswish Softmax
+"""
 for _name, _function in ({name: name.lower() for name in NAMES.split()} | FUNCTIONS).items():
     globals()[_name] = as_module(_name, getattr(F, _function))

@@ -87,7 +87,7 @@ def default_dim(name, input):
 def dropout(input, p=0.5, training=True, inplace=False):
     """Set each number to zero with probability p and divide the others by 1 − p, when training."""
     check_tensors("dropout", input=input)
-    refuse_if(not 0 <= p <= 1, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
+    refuse_if(p < 0.0 or p > 1.0, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
     if not training or p == 0 or not input.numel():
         return input
     refuse_if(input.dtype.kind < 2, "result type Float can't be cast to the desired output type {}", input.dtype.title)

@@ -144,7 +144,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         weight = weight.expand(np.broadcast_shapes(target.shape, weight.shape))
     check_fractions("binary_cross_entropy", input)
     for name, tensor in (("input", input), ("target", target)):
-        refuse_if(((tensor._array < 0) | (tensor._array > 1)).any(), "probabilities", name)
+        refuse_if(not ((tensor._array >= 0) & (tensor._array <= 1)).all(), "probabilities", name)
     x, y = input.detach(), target.detach()
     losses = (y - 1) * (1 - x).log().clamp(min=-100) - y * x.log().clamp(min=-100)
     losses = losses if weight is None else losses.mul_(weight)

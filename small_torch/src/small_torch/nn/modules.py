@@ -7,8 +7,8 @@ from . import attention, cells, containers, from_functions, layers, module, recu
 
 LAYERS_BY_MODULE = {
     "activation": """
-        Tanh Sigmoid ReLU ReLU6 LeakyReLU ELU SELU GELU SiLU Softplus LogSigmoid Hardtanh Softmax LogSoftmax
-        MultiheadAttention
+        Tanh Sigmoid ReLU ReLU6 LeakyReLU ELU SELU GELU SiLU Mish Softplus LogSigmoid Softsign Hardtanh Hardsigmoid
+        Hardswish Softmax LogSoftmax MultiheadAttention
     """,
     "batchnorm": "BatchNorm1d",
     "container": "Sequential ModuleList ModuleDict ParameterList",

@@ -12,7 +12,7 @@ class Parameter(Tensor):
     """
 
     def __init__(self, data=None, requires_grad=True):
-        data = empty(0) if data is None else data
+        data = (empty(0) if data is None else data).detach()
         refuse_if(requires_grad and not (data.is_floating_point() or data.is_complex()), "gradient of integers")
         super().__init__(data._array)
         self._version, self.device, self.requires_grad = data._version, data.device, requires_grad

@@ -12,6 +12,7 @@ from ..autograd.profiler_legacy import note
 from ..creation import zeros
 from ..joining import cat, stack
 from ..matrices import check_same_type
+from ..random import fork_rng
 from ..tape import rename_node
 from . import functional as F
 from . import init
@@ -300,7 +301,9 @@ def make_layer_function(mode):
         layer_options |= {"nonlinearity": mode[4:].lower()} if layer is RNN else {}
         layer_options |= {"bias": has_biases, "batch_first": any(batch_first)}
         layer_options |= {"dropout": dropout, "bidirectional": bidirectional}
-        module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **layer_options).train(train)
+        with fork_rng():  # the initial values are replaced
+            module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **layer_options)
+        module.train(train)
         for name, value in zip([name for name, _ in module.named_parameters()], params):
             module._parameters[name] = value
         output, state = module(PackedSequence(input, second) if packed else input, tuple(hx) if mode == "LSTM" else hx)

@@ -47,7 +47,9 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 @no_grad()
 def clip_grad_value_(parameters, clip_value, foreach=None):
     """Limit every number of all gradients, in place, to the range from -clip_value to clip_value."""
-    for gradient in gradients(parameters):
+    grads = gradients(parameters)
+    refuse_if(not grads, "no gradients")
+    for gradient in grads:
         gradient.clamp_(min=-float(clip_value), max=float(clip_value))
 
 

@@ -121,6 +121,8 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         raise error("sequences", type(sequences)) from None
     refuse_if(not sequences, "received an empty list of sequences")
     refuse_if(padding_side not in ("left", "right"), "padding side", padding_side)
+    for place, sequence in enumerate(sequences):
+        refuse_if(not isinstance(sequence, Tensor), "not a tensor", place, type(sequence).__name__)
     longest = max(map(len, sequences))
     batch = len(sequences)
     first = (batch, longest) if batch_first else (longest, batch)
@@ -134,8 +136,13 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
     """Return the list of sequences (T_i, *) of padded ones (T, B, *), or (B, T, *) with batch_first."""
-    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [row[arange(len(row)) < length] for row, length in zip(rows, lengths)]
+    rows = padded_sequences
+    if not batch_first:  # torch transposes the caller's tensor in place
+        padded_sequences._check_may_change()
+        rows = padded_sequences.transpose(0, 1)
+        padded_sequences._array = rows._array
+        padded_sequences._grad_fn, padded_sequences._output = rows._grad_fn, rows._output
+    return [row[arange(len(row)) < length] for row, length in zip(rows, lengths, strict=True)]
 
 
 def pack_sequence(sequences, enforce_sorted=True):
