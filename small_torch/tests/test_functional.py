@@ -60,6 +60,24 @@ def test_activation(t, name):
     return back(function(x), x), function(x.detach().half()), first, second, back(in_place, y), in_place is z
 
 
+CHANGED_LATER = """
+    F.layer_norm(y, (3,)) | F.batch_norm(y, None, None, training=True) | F.elu(y) | F.gelu(y)
+    F.silu(y) | F.softplus(y)
+    F.linear(y, y[:2] * 1, t.ones(2).double()) | F.logsigmoid(y) | F.rms_norm(y, (3,)) | F.normalize(y)
+    F.embedding(t.arange(2), y)
+"""
+
+
+@pytest.mark.parametrize("row", split_rows(CHANGED_LATER))
+@on_both()
+def test_input_changed_in_place(t, row):
+    x = numbers(t, 4, 3, grad=True)
+    y = x * 1
+    out = compile_row(row, y=y)(t)
+    y.add_(1)
+    return back(out, x)
+
+
 # Programs for compile_row
 PROGRAMS = """
 F.elu(t.arange(2)) | F.gelu(t.ones(2), approximate="sin") | F.leaky_relu([1.0]) | F.softplus(t.ones(1), gamma=1) | F.hardtanh(t.ones(1).bool())

@@ -65,9 +65,12 @@ def as_module(name, function):
     return type(name, (FunctionModule,), attributes | {"__doc__": f"Call `functional.{function.__name__}`."})
 
 
-FUNCTIONS = {
-    "LeakyReLU": "leaky_relu",
-    "LogSoftmax": "log_softmax",
+ACTIVATIONS = """
+    Tanh Sigmoid ReLU ReLU6 ELU SELU GELU SiLU Mish Softplus LogSigmoid Softsign Hardtanh Hardsigmoid Hardswish Softmax
+"""
+ACTIVATIONS = {name: name.lower() for name in ACTIVATIONS.split()}
+ACTIVATIONS |= {"LeakyReLU": "leaky_relu", "LogSoftmax": "log_softmax"}
+LOSSES = {
     "MSELoss": "mse_loss",
     "L1Loss": "l1_loss",
     "SmoothL1Loss": "smooth_l1_loss",
@@ -78,8 +81,4 @@ FUNCTIONS = {
     "NLLLoss": "nll_loss",
     "CrossEntropyLoss": "cross_entropy",
 }
-NAMES = """
-    Tanh Sigmoid ReLU ReLU6 ELU SELU GELU SiLU Mish Softplus LogSigmoid Softsign Hardtanh Hardsigmoid Hardswish Softmax
-"""
-for _name, _function in ({name: name.lower() for name in NAMES.split()} | FUNCTIONS).items():
-    globals()[_name] = as_module(_name, getattr(F, _function))
+globals().update({name: as_module(name, getattr(F, function)) for name, function in (ACTIVATIONS | LOSSES).items()})

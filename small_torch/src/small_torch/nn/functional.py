@@ -21,17 +21,7 @@ from ..tape import rename_node
 from ..tensor import Tensor, record
 from .activations import *  # noqa: F403
 from .checks import as_operation, check_fractions, check_indices, check_tensors, error, refuse_if
-from .loss_functions import (  # noqa: F401
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    mse_loss,
-    nll_loss,
-    smooth_l1_loss,
-)  # fmt: skip
+from .loss_functions import *  # noqa: F403
 from .windows import adaptive_avg_pool1d, avg_pool1d, conv1d, max_pool1d, pad  # noqa: F401
 
 

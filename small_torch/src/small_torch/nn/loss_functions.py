@@ -311,3 +311,9 @@ def cross_entropy(
     if reduction == "mean":
         uniform = uniform / (counted.sum() if weight is None else weight[target[counted]].sum())
     return loss * (1 - label_smoothing) + uniform * (label_smoothing / classes)
+
+
+__all__ = """
+    binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss kl_div l1_loss mse_loss nll_loss
+    smooth_l1_loss
+""".split()

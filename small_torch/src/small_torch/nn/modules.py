@@ -6,19 +6,14 @@ from types import ModuleType
 from . import attention, cells, containers, from_functions, layers, module, recurrent
 
 LAYERS_BY_MODULE = {
-    "activation": """
-        Tanh Sigmoid ReLU ReLU6 LeakyReLU ELU SELU GELU SiLU Mish Softplus LogSigmoid Softsign Hardtanh Hardsigmoid
-        Hardswish Softmax LogSoftmax MultiheadAttention
-    """,
+    "activation": " ".join([*from_functions.ACTIVATIONS, "MultiheadAttention"]),
     "batchnorm": "BatchNorm1d",
     "container": "Sequential ModuleList ModuleDict ParameterList",
     "conv": "Conv1d",
     "dropout": "_DropoutNd Dropout",
     "flatten": "Flatten",
     "linear": "Identity Linear NonDynamicallyQuantizableLinear",
-    "loss": """
-        MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss NLLLoss CrossEntropyLoss
-    """,
+    "loss": " ".join(from_functions.LOSSES),
     "module": "Module",
     "normalization": "LayerNorm",
     "pooling": "MaxPool1d AvgPool1d AdaptiveAvgPool1d",
