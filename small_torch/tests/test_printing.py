@@ -99,8 +99,8 @@ ABSENT = """
 """  # noqa: E501
 # Missing attributes: the error has torch's text, and a note says that torch may have the name.
 NO_METHODS = """
-    Tensor.absolute Tensor.addcdiv_ Tensor.element_size Tensor.exponential_ Tensor.fmod Tensor.get_device Tensor.is_signed
-    Tensor.itemsize Tensor.masked_scatter_ Tensor.nbytes Tensor.ndimension Tensor.output_nr Tensor.reshape_as Tensor.set_
+    Tensor.absolute Tensor.addcdiv_ Tensor.exponential_ Tensor.fmod Tensor.get_device Tensor.is_signed
+    Tensor.masked_scatter_ Tensor.ndimension Tensor.output_nr Tensor.reshape_as Tensor.set_
     Tensor.storage_offset Tensor.register_post_accumulate_grad_hook Tensor.type_as
     Module.register_backward_hook Module.set_submodule Module.share_memory
 """  # noqa: E501

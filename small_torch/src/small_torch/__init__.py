@@ -57,6 +57,7 @@ from .dtypes import (  # noqa: F401
 from .func import vmap  # noqa: F401
 from .nn.recurrent import FUNCTIONS as _RECURRENT
 from .operands import result_type  # noqa: F401
+from .operators import add_operators
 from .printing import set_printoptions  # noqa: F401
 from .random import Generator, default_generator  # noqa: F401
 from .serialization import load, save  # noqa: F401
@@ -75,7 +76,7 @@ strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous
 _OPERATIONS = {
     arithmetic: """
         abs add addcmul angle conj div floor_divide imag lerp mul neg pow real reciprocal remainder rsub sgn sign
-        square sub
+        square sub true_divide
     """,
     comparing: """
         allclose clamp clamp_max clamp_min clip eq equal ge gt isclose isfinite isinf isnan le logical_and
@@ -115,10 +116,11 @@ _NEW = """
     uniform_ zero_
 """
 _IN_PLACE = """
-    abs add addcmul addmm ceil clamp clamp_max clamp_min clip cos cumsum div exp expm1 floor index_add index_copy index_fill index_put
-    lerp log log1p logical_and logical_not logical_or logical_xor masked_fill mul neg pow reciprocal relu
-    remainder round rsqrt scatter scatter_add sigmoid sign sin sqrt square sub tanh tril triu trunc
-"""  # noqa: E501
+    abs acos add addcmul addmm asin atan atan2 atanh ceil clamp clamp_max clamp_min clip cos cosh cumprod cumsum div eq
+    erf exp exp2 expm1 floor floor_divide ge gt index_add index_copy index_fill index_put le lerp log log10 log1p log2
+    logical_and logical_not logical_or logical_xor lt masked_fill mul nan_to_num ne neg pow reciprocal relu remainder
+    round rsqrt scatter scatter_add sgn sigmoid sign sin sinh sqrt square sub tan tanh tril triu true_divide trunc
+"""
 
 
 def _with_out(function):
@@ -185,24 +187,8 @@ for _name, _dtype in dict(
     bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble
 ).items():
     setattr(Tensor, _name, lambda self, _dtype=_dtype: self.to(_dtype))
-for _name in "add sub mul floordiv:floor_divide truediv:div mod:remainder pow matmul eq ne lt le gt ge".split():
-    _operator, _, _name = _name.partition(":")
-    setattr(Tensor, f"__{_operator}__", getattr(Tensor, _name or _operator))
-    if _operator not in ("eq", "ne", "lt", "le", "gt", "ge"):
-        _swapped = lambda self, other, _f=getattr(Tensor, _name or _operator): _f(other, self)  # noqa: E731
-        setattr(Tensor, f"__r{_operator}__", _swapped)
-        setattr(Tensor, f"__i{_operator}__", _in_place(getattr(Tensor, _name or _operator)))
+add_operators(_in_place)
 Tensor.__module__ = "torch"
-Tensor.__rsub__ = arithmetic.rsub
-# `tensor * list` and `tensor * str` are Python's repetition
-Tensor.__rmul__ = lambda self, other: (
-    NotImplemented if isinstance(other, (str, list, tuple)) else arithmetic.mul(other, self)
-)
-Tensor.__rtruediv__ = lambda self, other: arithmetic.reciprocal(self) * other  # as torch rounds it
-Tensor.__neg__, Tensor.__abs__, Tensor.__invert__ = arithmetic.neg, arithmetic.abs, comparing.bitwise_not
-for _name in "and", "or", "xor":
-    for _side in "", "r":
-        setattr(Tensor, f"__{_side}{_name}__", getattr(comparing, f"bitwise_{_name}"))
 Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, in_place.setitem
 Tensor._assign, Tensor._check_may_change, Tensor._take_graph = (
     in_place.assign,
@@ -211,7 +197,7 @@ Tensor._assign, Tensor._check_may_change, Tensor._take_graph = (
 )
 Tensor.backward = autograd.engine.tensor_backward
 
-true_divide = divide = div  # noqa: F821
+divide = div  # noqa: F821
 multiply, subtract, greater, less = mul, sub, gt, lt  # noqa: F821
 is_floating_point, is_complex = Tensor.is_floating_point, Tensor.is_complex
 

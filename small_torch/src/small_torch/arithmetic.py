@@ -1,282 +1,271 @@
-"""Elementwise operations: sums, products and powers. Each has its value and its gradient rule.
+"""Sums, products and powers. Each is a row: its value, and the way back for each input (see `elementwise`)."""
 
-`g` is the gradient of the result. A rule that needs the result computes it again: if it held the result, whose node
-holds the rule, neither would be freed.
-"""
-
+import functools
 import math
-import sys
 
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, cannot_broadcast, operands
-from .tape import fit, rename_node
+from .elementwise import Formula, apply, binary, compute, floating, masked, quiet, record_formula, unary, zeros
+from .operands import (
+    NO_BOOL,
+    broadcast_error,
+    cannot_broadcast,
+    check_number,
+    number_tensor,
+    operands,
+    refuse_type,
+    require_tensor,
+)
+from .tape import rename_node
 from .tensor import Tensor, record
 
-
-def floating(x):
-    """Return a tensor in a floating-point or complex type."""
-    if not isinstance(x, Tensor):
-        raise TypeError(
-            f"{sys._getframe(1).f_code.co_name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}"
-        )
-    return x if x.dtype.kind > 1 else x.to(dtypes.default[0])
-
-
-def compute(function, first, second):
-    """Apply numpy's function to two tensors; raise torch's error if their shapes do not broadcast."""
-    try:
-        with np.errstate(all="ignore"):
-            return function(first._array, second._array)
-    except ValueError:
-        raise broadcast_error(first, second) from None
+_add = binary("add", np.add, lambda g: g, lambda g: g)
+_sub = binary("sub", np.subtract, lambda g: g, lambda g: -g)
+mul = binary("mul", np.multiply, lambda g, b: g * b, lambda g, a: g * a)
 
 
 def add(input, other, *, alpha=1):
     """Return input + alpha · other."""
+    return _add(*scale(input, other, alpha))
+
+
+def scale(input, other, alpha):
+    """Return the operands of a sum, the second one times alpha."""
+    if alpha == 1 and alpha is not True:
+        return input, other
     a, b = operands(input, other)
-    if alpha != 1:
-        b = mul(b, alpha)
-    if a._array.dtype == bool:
-        return Tensor(compute(np.logical_or, a, b))
-    sa, sb = a._array.shape, b._array.shape
-    return record(compute(np.add, a, b), "Add", (a, b), lambda g: (fit(g, sa), fit(g, sb)))
-
-
-NO_BOOL = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the"
-    " `~` or `logical_not()` operator instead."
-)
+    if isinstance(alpha, bool) and a._array.dtype != bool:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and a.dtype.kind < 2:
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    return a, mul(b, bool(alpha) if a._array.dtype == bool else alpha)
 
 
 def sub(input, other, *, alpha=1):
     """Return input − alpha · other."""
-    bool_count = sum(
-        getattr(operand, "dtype", None) is dtypes.bool_ or isinstance(operand, bool) for operand in (input, other)
-    )
-    if bool_count:
+    if is_bool(input) and is_bool(other):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"
             " operator instead."
-            if bool_count == 2
-            else NO_BOOL
         )
-    a, b = operands(input, other)
-    if alpha != 1:
-        b = mul(b, alpha)
-    sa, sb = a._array.shape, b._array.shape
-    return record(compute(np.subtract, a, b), "Sub", (a, b), lambda g: (fit(g, sa), fit(-g, sb)))
+    if is_bool(input) or is_bool(other):
+        raise RuntimeError(NO_BOOL.format("Subtraction", "with"))
+    return _sub(*scale(input, other, alpha))
+
+
+def is_bool(operand):
+    """Return whether a tensor or a number is of type bool."""
+    return operand._array.dtype == bool if isinstance(operand, Tensor) else isinstance(operand, bool)
 
 
 def rsub(input, other, *, alpha=1):
-    if bool in (input._array.dtype, getattr(getattr(other, "_array", None), "dtype", None)) or isinstance(other, bool):
-        raise RuntimeError(NO_BOOL)
     return rename_node(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
-def mul(input, other):
-    """Return input · other."""
-    a, b = operands(input, other)
-    sa, sb = a._array.shape, b._array.shape
-
-    def rule(g):
-        return fit(g * conj(b), sa) if a._requires_grad else None, fit(g * conj(a), sb) if b._requires_grad else None
-
-    saved = [factor for factor, other in ((b, a), (a, b)) if other._requires_grad]
-    return record(compute(np.multiply, a, b), "Mul", (a, b), rule, saved)
+def divide_to_zero(x, y):
+    """Return a quotient without its fraction."""
+    return np.trunc(np.true_divide(x, y)).astype(x.dtype)
 
 
-def check_divisor(a, b):
-    """Raise RuntimeError for an integer division by zero."""
-    if a.dtype.kind < 2 and a._array.size and (b._array == 0).any():
-        raise RuntimeError("ZeroDivisionError")
+def whole(function):
+    """Return numpy's division of whole numbers, with torch's error for zero divisors."""
+
+    def divide(x, y):
+        if x.dtype.kind in "iu" and x.size and not np.all(y):
+            raise RuntimeError("ZeroDivisionError")
+        return function(x, y)
+
+    return divide
+
+
+def refuse_gradient(name):
+    def way(g):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return way
+
+
+DIVISIONS = {
+    None: binary("div", np.true_divide, lambda g, b: g / b, lambda g, a, b: -g * (a / b / b), convert=True)
+} | {
+    mode: binary(f"div_{mode}", whole(function), lambda g, b: zeros(g), lambda g, a, b: zeros(g), title="Div")
+    for mode, function in (("floor", np.floor_divide), ("trunc", divide_to_zero))
+}
+floor_divide = binary(
+    "floor_divide", whole(np.floor_divide), *[refuse_gradient("floor_divide")] * 2, title="NotImplemented"
+)
+REMAINDERS = {  # by whether the dividend is a tensor
+    True: binary("remainder", whole(np.remainder), lambda g: g, lambda g, a, b: -g * apply(DIVISIONS["floor"], a, b)),
+    False: binary("remainder", whole(np.remainder), lambda g: g, refuse_gradient("remainder")),
+}
 
 
 def div(input, other, *, rounding_mode=None):
     """Return input / other."""
-    a, b = operands(input, other)
-    if rounding_mode is not None:
-        check_divisor(a, b)
-        function = (
-            np.floor_divide
-            if rounding_mode == "floor"
-            else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
+    if rounding_mode not in DIVISIONS:
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-
-        def zero_rule(g):
-            return (fit(zeros(g), a._array.shape), fit(zeros(g), b._array.shape))
-
-        return record(compute(function, a, b), "Div", (a, b), zero_rule)
-    a, b = floating(a), floating(b)
-    sa, sb = a._array.shape, b._array.shape
-
-    def rule(g):
-        ga = fit(g / conj(b), sa) if a._requires_grad else None
-        return ga, fit(-g * conj(a / b / b), sb) if b._requires_grad else None
-
-    saved = [b] if a._requires_grad and not b._requires_grad else [a, b] if b._requires_grad else []
-    return record(compute(np.true_divide, a, b), "Div", (a, b), rule, saved)
+    return DIVISIONS[rounding_mode](input, other)
 
 
-def floor_divide(input, other):
-    """Return ⌊input / other⌋. Its gradient rule raises torch's error."""
-    a, b = operands(input, other)
-    check_divisor(a, b)
-
-    def rule(g):
-        raise RuntimeError("derivative for aten::floor_divide is not implemented")
-
-    return record(compute(np.floor_divide, a, b), "NotImplemented", (a, b), rule)
+def true_divide(input, other):
+    return DIVISIONS[None](input, other)
 
 
 def remainder(input, other):
     """Return input − other · ⌊input / other⌋, with the sign of other."""
-    a, b = operands(input, other)
-    check_divisor(a, b)
-    sa = a._array.shape
-    quotient = np.floor_divide
-    return record(
-        compute(np.remainder, a, b), "Remainder", (a, b),
-        lambda g: (fit(g, sa), fit(-g * Tensor(compute(quotient, a, b)), b._array.shape)),
-    )  # fmt: skip
+    return REMAINDERS[isinstance(input, Tensor)](input, other)
+
+
+def power(a, b):
+    """Return powers of numpy's arrays; negative powers of integers are truncated to 1, -1 or 0."""
+    if a.dtype.kind in "fc":
+        return np.power(a, b)
+    inverse = np.where(np.abs(a) == 1, np.where(b % 2 == 0, 1, a), 0)
+    return np.where(b < 0, inverse, a ** np.maximum(b, 0)).astype(np.result_type(a, b))
+
+
+def log_of(x):
+    return x.log() if isinstance(x, Tensor) else np.log(x)
+
+
+POWER_WAYS = (
+    lambda g, a, b: masked(g * (b * a ** (b - 1)), b == 0),
+    lambda g, a, b, y: masked(g * (y * log_of(a)), (a == 0) & (b >= 0)),
+)
+_pow = binary("pow", power, *POWER_WAYS, title="Pow.1")
+_rpow = binary("pow", lambda a, b: np.asarray(power(a, b), order="C"), *POWER_WAYS, title="Pow.2")
+SPECIAL_POWERS = {2: np.square, 0.5: np.sqrt, 3: lambda x: x * x * x, -2: lambda x: 1 / (x * x)}
+
+
+@functools.lru_cache
+def power_formula(exponent):
+    """Return the formula of a power with a number as exponent."""
+    return Formula("Pow", (lambda g, a: g * (a ** (exponent - 1) * exponent)) if exponent else lambda g, a: zeros(g))
 
 
 def pow(input, exponent):
     """Return input ** exponent."""
-    if isinstance(exponent, Tensor) or not isinstance(input, Tensor):
-        a, b = operands(input, exponent)
-
-        def rule(g):
-            ga = fit(g * b * pow(a, b - 1), a._array.shape) if a._requires_grad else None
-            if not b._requires_grad:
-                return ga, None
-            safe = Tensor(np.ones((), a._array.dtype)).where((a == 0) & (b >= 0), a)
-            return ga, fit(g * pow(a, b) * safe.log(), b._array.shape)
-
-        power = np.power if a.dtype.kind > 1 else integer_power
-        return record(compute(power, a, b), "Pow.1" if isinstance(input, Tensor) else "Pow.2", (a, b), rule, [a, b])
-    if input.dtype.kind < 2 and isinstance(exponent, float):
-        input = floating(input)
-    if input._array.dtype == bool:
-        input = input.to(dtypes.int64)
-    if input.dtype.kind < 2 and exponent < 0:
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-    with np.errstate(all="ignore"):
-        array = (
-            np.square(input._array)
-            if exponent == 2
-            else (
-                np.sqrt(input._array)
-                if exponent == 0.5
-                else (input._array ** np.asarray(exponent).astype(input._array.dtype))
-            )
-        )
-    return record(
-        array, "Pow", (input,),
-        lambda g: g * (pow(input, exponent - 1) * exponent) if exponent else zeros(g), [input],
-    )  # fmt: skip
-
-
-def integer_power(a, b):
-    """Return powers of integers; negative powers are truncated to 1, -1 or 0."""
-    with np.errstate(all="ignore"):
-        inverse = np.where(np.abs(a) == 1, np.where(b % 2 == 0, 1, a), 0)
-        return np.where(b < 0, inverse, a ** np.maximum(b, 0)).astype(np.result_type(a, b))
+    if isinstance(exponent, Tensor):
+        return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
+    exponent = check_number(exponent, "pow", "exponent")
+    if isinstance(exponent, complex):
+        return _pow(input, number_tensor(exponent))
+    if input.dtype.kind < 2:
+        if isinstance(exponent, float):
+            input = floating(input)
+        elif exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        elif is_bool(input):
+            input = input.to(dtypes.int64)
+            if isinstance(exponent, bool):
+                return pow(input, int(exponent)).to(dtypes.bool_)
+    x = input._array
+    function = SPECIAL_POWERS.get(exponent) if x.dtype.kind == "f" else None
+    array = quiet.run(function, x) if function else quiet.run(np.power, x, np.asarray(exponent).astype(x.dtype))
+    return record_formula(power_formula(exponent), array, input)
 
 
 def square(input):
-    return pow(input, 2)
+    return pow(require_tensor(input, "square"), 2)
 
 
-def neg(input):
-    if input._array.dtype == bool:
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the"
-            " `~` or `logical_not()` operator instead."
-        )
-    return record(-input._array, "Neg", (input,), lambda g: -g)
+neg = unary("neg", np.negative, lambda g: -g, convert=False)
+
+
+def positive(input):
+    refuse_type("positive", input)
+    return input
+
+
+def sign_array(x):
+    """Return signs of numbers: x / |x| of complex numbers, 0 for NaN."""
+    if x.dtype.kind == "c":
+        size = np.abs(x)
+        return np.where(size == 0, 0, x / np.where(size == 0, 1, size))
+    return np.copy(x, "K") if x.dtype == bool else np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
+
+
+def no_slope_of_complex(g):
+    if (g._array if isinstance(g, Tensor) else g).dtype.kind == "c":
+        raise NotImplementedError("small_torch has no gradient of sgn of complex numbers")
+    return zeros(g)
+
+
+sign = unary("sign", sign_array, zeros, convert=False)
+sgn = unary("sgn", sign_array, no_slope_of_complex, convert=False)
+ABS = Formula("Abs", lambda g, a: g * apply(sgn, a), conjugate=False)
 
 
 def abs(input):
-    return record(np.abs(input._array), "Abs", (input,), lambda g: g * sgn(input), [input])
+    refuse_type("abs", require_tensor(input, "abs"))
+    return record_formula(ABS, np.abs(input._array), input)
 
 
-def sgn(input):
-    if not input.is_complex():
-        return sign(input)
-    size = np.abs(input._array)
-    return Tensor(np.where(size == 0, 0, input._array / np.where(size == 0, 1, size)))
-
-
-def sign(input):
-    x = input._array
-    array = x.copy() if x.dtype == bool else np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
-    return record(array, "Sign", (input,), zeros)
-
-
-def zeros(g):
-    return Tensor(np.zeros_like(g._array))
+_conj = unary("conj", np.conj, lambda g: g.conj(), convert=False)
+reciprocal = unary("reciprocal", np.reciprocal, lambda g, y: -g * (y * y))
 
 
 def conj(input):
-    if input._array.dtype.kind != "c":
-        return input
-    return record(np.conj(input._array), "Conj", (input,), conj)
+    require_tensor(input, "conj")
+    return _conj(input) if input._array.dtype.kind == "c" else input
 
 
 def real(input):
-    if not input.is_complex():
+    if not require_tensor(input, "real").is_complex():
         return input
     return record(input._array.real, "Real", (input,), lambda g: g.to(g.dtype.to_complex()))
 
 
 def imag(input):
-    if not input.is_complex():
+    if not require_tensor(input, "imag").is_complex():
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return record(input._array.imag, "Imag", (input,), lambda g: g * 1j)
 
 
+ANGLE = Formula("Angle", lambda g, a: zeros(g))
+
+
 def angle(input):
-    if not input.is_complex():
-        x = floating(input)
-        array = np.where(x._array < 0, math.pi, x._array * 0 + 0).astype(x._array.dtype)
-        return record(array, "Angle", (x,), zeros)
+    if not require_tensor(input, "angle").is_complex():
+        x = floating(input, "angle")
+        array = np.where(x._array < 0, math.pi, np.where(np.isnan(x._array), x._array, 0)).astype(x._array.dtype)
+        return record_formula(ANGLE, array, x)
     return imag(input).atan2(real(input))
 
 
-def reciprocal(input):
-    return record(1 / floating(input)._array, "Reciprocal", (input,), lambda g: -g / input / input, [input])
+LERP = Formula("Lerp", lambda g, c: g * (1 - c), lambda g, c: g * c, lambda g, a, b: g * (b - a))
+
+
+def lerp_array(a, b, w):
+    """Return a + w · (b − a), from the nearer end."""
+    return np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)).astype(a.dtype)
 
 
 def lerp(input, end, weight):
     """Return input + weight · (end − input)."""
+    require_tensor(end, "lerp", "end", 2)
+    if isinstance(weight, Tensor) and not weight.ndim and input.ndim:  # counts as a number
+        (input, weight), (end, _) = operands(input, weight), operands(end, weight)
     for x, name in ((end, "end"), (weight, "weight")):
         if isinstance(x, Tensor) and x.dtype is not input.dtype:
             raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
-    if input.dtype.kind < 2:
-        raise NotImplementedError(f'"lerp_kernel_scalar" not implemented for {input.dtype.title!r}')
+    refuse_type("lerp", input)
     if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
     weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
-    a, b, w = input._array, end._array, weight._array
-    with np.errstate(all="ignore"):
-        array = np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)).astype(a.dtype)
-
-    def rule(g):
-        return fit(g * (1 - weight), a.shape), fit(g * weight, b.shape), fit(g * (end - input), w.shape)
-
-    return record(array, "Lerp", (input, end, weight), rule, [weight, input, end])
+    return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
 
 
 def addcmul(input, tensor1, tensor2, *, value=1):
     """Return input + value · tensor1 · tensor2."""
-    return rename_node(
-        add(input, mul(tensor1, tensor2) if value == 1 else mul(mul(tensor1, tensor2), value)), "Addcmul"
-    )
-
-
-def set_name(name, operation):
-    """Set the name of an operation that a function has made."""
-    operation.__name__ = operation.__qualname__ = name
-    return operation
+    for position, x in enumerate((tensor1, tensor2), 2):
+        require_tensor(x, "addcmul", f"tensor{position - 1}", position)
+    if is_bool(tensor1) and is_bool(tensor2):
+        refuse_type("addcmul", input)
+    if isinstance(value, float) and input.dtype.kind < 2:
+        value = int(value)  # as torch does
+    product = mul(tensor1, tensor2)
+    return rename_node(add(input, product if value == 1 else mul(product, value)), "Addcmul")

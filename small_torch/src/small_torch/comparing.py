@@ -1,41 +1,49 @@
 """Elementwise comparisons, and selection between numbers."""
 
-import math
+import operator
 
 import numpy as np
 
 from . import dtypes
-from .arithmetic import compute, set_name
-from .operands import broadcast_error, cannot_broadcast, operands, tensor_from_number
-from .tape import fit, rename_node
-from .tensor import Tensor, record
+from .elementwise import Formula, binary, compute, masked, record_formula, set_name
+from .operands import (
+    broadcast_error,
+    cannot_broadcast,
+    check_convertible,
+    operands,
+    refuse_type,
+    refused_kinds,
+    require_tensor,
+    scalar_array,
+)
+from .tensor import Tensor, wrap
 
 
 def clamp(input, min=None, max=None):
     """Limit numbers to the range from min to max: numbers or tensors."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    out = input
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        out = out if min is None else maximum(out, tensor_from_number(min))
-        return rename_node(out if max is None else minimum(out, tensor_from_number(max)), "Clamp")
     for bound in (min, max):
-        if bound is not None:
-            input, _ = operands(input, bound)
-    array = input._array
-    low = -math.inf if min is None else min
-    high = math.inf if max is None else max
-    limited = array if min is None else np.maximum(array, np.asarray(min).astype(array.dtype))
-    limited = limited if max is None else np.minimum(limited, np.asarray(max).astype(array.dtype))
-    return record(
-        limited,
-        "Clamp.1",
-        (input,),
-        lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)),
-        [input],
-    )
+        input, _ = operands(input, input if bound is None else bound, "clamp")
+    refuse_type("clamp", input)
+    dtype = input._array.dtype
+    lowest, highest = (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
+    if dtype.kind in "iu":
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    low, high = operands(input, lowest if min is None else min)[1], operands(input, highest if max is None else max)[1]
+    return record_formula(CLAMP, compute(clamp_array, input, low, high), input, low, high)
 
 
+def clamp_array(a, b, c):
+    return np.minimum(np.maximum(a, b), c)
+
+
+CLAMP = Formula(
+    "Clamp.1",
+    lambda g, a, b, c: masked(g, ~((a >= b) & (a <= c))),
+    lambda g, a, b, c: masked(g, ~((a < b) & (b < c))),
+    lambda g, a, b, c: masked(g, ~((a > c) | (b > c))),
+)
 clip = clamp
 
 
@@ -47,71 +55,57 @@ def clamp_max(input, max):
     return clamp(input, max=max)
 
 
-def extreme(name, function, first_wins):
-    """Make `maximum` or `minimum`."""
-
-    def operation(input, other):
-        a, b = operands(input, other)
-
-        def rule(g):
-            half = (a == b).to(g.dtype) / 2  # equal numbers share the gradient
-            wins = Tensor(first_wins(a._array, b._array).astype(g._array.dtype))
-            loses = Tensor(first_wins(b._array, a._array).astype(g._array.dtype))
-            return fit(g * (wins + half), a._array.shape), fit(g * (loses + half), b._array.shape)
-
-        return record(compute(function, a, b), name.title(), (a, b), rule, [a, b])
-
-    return set_name(name, operation)
-
-
-maximum, minimum = extreme("maximum", np.maximum, np.greater), extreme("minimum", np.minimum, np.less)
-
-
-def comparison(name, function):
-    """Make a comparison, such as `eq`."""
-
-    def operation(input, other):
-        if not isinstance(input, Tensor) or not isinstance(
-            other, (Tensor, bool, int, float, complex, np.number, np.bool_)
-        ):
-            return NotImplemented
-        if isinstance(other, float) and input.dtype.kind == 2:
-            other = Tensor(np.asarray(other, input._array.dtype))
-        a, b = operands(input, other)
-        return Tensor(compute(function, a, b))
-
-    return set_name(name, operation)
-
-
-eq, ne, lt, le, gt, ge = (
-    comparison(name, function)
-    for name, function in (
-        ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge",
-        np.greater_equal),
+def extreme(name, function, is_worse):
+    """Make `maximum` or `minimum`. Equal numbers share the gradient."""
+    return binary(
+        name,
+        function,
+        lambda g, a, b: masked(g / (1 + (a == b)), is_worse(a, b)),
+        lambda g, a, b: masked(g / (1 + (a == b)), is_worse(b, a)),
+        numbers=False,
     )
-)  # fmt: skip
 
 
-def numpy_predicate(name):
-    """Make a bool-valued operation from numpy's function of this name, of one tensor or two."""
+maximum, minimum = extreme("maximum", np.maximum, operator.lt), extreme("minimum", np.minimum, operator.gt)
+
+
+def comparison(name, function=None, prepare=operands):
+    """Make an operation whose results are bools, or integers, by numpy's function of this name or another one."""
+    function, refused = getattr(np, function or name), refused_kinds(name)
+
+    def operation(input, other):
+        a, b = prepare(input, other, name)
+        if a._array.dtype.kind in refused:
+            refuse_type(name, a, b)
+        return wrap(compute(function, a, b))
+
+    return set_name(name, operation)
+
+
+def two_tensors(input, other, name):
+    return require_tensor(input, name), require_tensor(other, name, "other", 2)
+
+
+eq, ne, lt, gt = map(comparison, ("eq", "ne", "lt", "gt"), ("equal", "not_equal", "less", "greater"))
+le, ge = comparison("le", "less_equal"), comparison("ge", "greater_equal")
+lshift, rshift = comparison("lshift", "left_shift"), comparison("rshift", "right_shift")
+bitwise_and, bitwise_or, bitwise_xor = map(comparison, ("bitwise_and", "bitwise_or", "bitwise_xor"))
+logical_and, logical_or, logical_xor = (
+    comparison(name, prepare=two_tensors) for name in ("logical_and", "logical_or", "logical_xor")
+)
+
+
+def predicate(name):
+    """Make a bool-valued operation of one tensor from numpy's function of this name."""
     function = getattr(np, name)
-
-    def unary(input):
-        return Tensor(function(input._array))
-
-    def binary(input, other):
-        return Tensor(compute(function, input, other))
-
-    return set_name(name, unary if function.nin == 1 else binary)
+    return set_name(name, lambda input: wrap(function(require_tensor(input, name)._array)))
 
 
-isnan, isinf, isfinite, logical_not = map(numpy_predicate, ("isnan", "isinf", "isfinite", "logical_not"))
-
-logical_and, logical_or, logical_xor = map(numpy_predicate, ("logical_and", "logical_or", "logical_xor"))
+isnan, isinf, isfinite, logical_not = map(predicate, ("isnan", "isinf", "isfinite", "logical_not"))
 
 
-def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    if input.dtype is not other.dtype:
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False, name="isclose"):
+    if require_tensor(input, name).dtype is not require_tensor(other, name, "other", 2).dtype:
         raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
     if cannot_broadcast(input, other):
         raise broadcast_error(input, other)
@@ -123,11 +117,12 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+    return bool(isclose(input, other, rtol, atol, equal_nan, "allclose")._array.all())
 
 
 def equal(input, other):
     """Return True if shapes and numbers are equal."""
+    two_tensors(input, other, "equal")
     return input._array.shape == other._array.shape and bool((input._array == other._array).all())
 
 
@@ -144,62 +139,32 @@ def where(condition, input=None, other=None):
         a, b = (Tensor(np.asarray(number, dtype.np)) for number in (input, other))
     else:
         a, b = operands(input, other)
-    chosen = condition._array.astype(bool, copy=False)
-
-    def rule(g):
-        return fit(masked(g, ~chosen), a._array.shape), fit(masked(g, chosen), b._array.shape)
-
-    try:
-        return record(np.where(chosen, a._array, b._array), "Where", (a, b), rule, [condition])
-    except ValueError:
-        raise broadcast_error(
-            *(
-                (a, condition)
-                if cannot_broadcast(a, condition)
-                else (b, condition)
-                if cannot_broadcast(b, condition)
-                else (a, b)
-            )
-        ) from None
+    condition = condition if condition._array.dtype == bool else condition.to(dtypes.bool_)
+    for pair in ((a, condition), (b, condition), (a, b)):
+        if cannot_broadcast(*pair):
+            raise broadcast_error(*pair)
+    return record_formula(WHERE, np.where(condition._array, a._array, b._array), a, b, condition)
 
 
-def masked(g, mask):
-    """Return a gradient with zeros where the mask is set, also in place of infinities and NaN."""
-    return record(np.where(mask, g._array.dtype.type(0), g._array), "MaskedFill", (g,), lambda h: masked(h, mask))
+WHERE = Formula("Where", lambda g, c: masked(g, ~c), lambda g, c: masked(g, c))
+MASKED_FILL = Formula("MaskedFill", lambda g, c: masked(g, c), lambda g, c: masked(g, ~c))
 
 
 def masked_fill(input, mask, value):
     """Return input with value where the mask is set."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
-    value = tensor_from_number(value)
-    shape, mask_array = input._array.shape, mask._array
+    if not isinstance(value, Tensor):
+        value = Tensor(scalar_array(check_convertible(value, input.dtype), input.dtype))
+    if value.ndim:
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
     try:
-        array = np.where(mask_array, value._array.astype(input._array.dtype), input._array)
+        array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:
         raise broadcast_error(input, mask) from None
-    return record(
-        array, "MaskedFill", (input, value),
-        lambda g: (fit(masked(g, mask_array), shape), fit(masked(g, ~mask_array), value._array.shape)), [mask],
-    )  # fmt: skip
-
-
-def bitwise(function):
-    """Make an operator on integers or bools."""
-
-    def operator(self, other):
-        a, b = operands(self, other)
-        if a.dtype.kind > 1:
-            raise NotImplementedError(f'"{function.__name__}_cpu" not implemented for {a.dtype.title!r}')
-        try:
-            return Tensor(function(a._array, b._array))
-        except ValueError:
-            raise broadcast_error(a, b) from None
-
-    return operator
-
-
-bitwise_and, bitwise_or, bitwise_xor = map(bitwise, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+    return record_formula(MASKED_FILL, np.asarray(array, order="C"), input, value, mask)
 
 
 def bitwise_not(input):

@@ -5,10 +5,9 @@ import builtins
 import numpy as np
 
 from . import dtypes
-from .arithmetic import floating
-from .arithmetic import zeros as zero_gradient
-from .comparing import masked
 from .dtypes import cast_array
+from .elementwise import floating, masked
+from .elementwise import zeros as zero_gradient
 from .operands import broadcast_error, refuse_keywords
 from .random import default_generator
 from .shapes import parse_sizes
@@ -327,7 +326,7 @@ def write(tensor, array):
     """Write an array's numbers into a tensor, as one change in place."""
     tensor._check_may_change()
     tensor._array[...] = array
-    tensor._version[0] += 1
+    tensor._changes[0] += 1
     if recording[0] and tensor._requires_grad:
         tensor._take_graph(Tensor(tensor._array.copy()))
     return tensor

@@ -4,8 +4,10 @@ import builtins
 
 import numpy as np
 
+from .elementwise import Formula, quiet, record_formula
 from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
+from .operands import refuse_type, require_tensor
 from .reductions import prod, return_type, sum
 from .shapes import flip
 from .tensor import Tensor, axis, record, record_many
@@ -13,52 +15,50 @@ from .tensor import Tensor, axis, record, record_many
 CUMMAX = return_type("cummax", ("values", "indices"))
 
 
-def accumulate(function, x, dim, result_type):
-    """Apply numpy's function along an axis; float32 is accumulated in float64, and rounded at each place."""
+def accumulate(name, function, x, dim, dtype):
+    """Return a tensor's running sums or products in a type, and what they are made from: (array, input, axis).
+
+    float32 is accumulated in float64, and rounded at each place; integers become int64.
+    """
+    x = require_tensor(x, name) if dtype is None else x.to(dtype)
+    at = axis(dim, x.ndim)
+    kind = np.int64 if x.dtype.kind < 2 and dtype is None else x._array.dtype
     if not x.ndim:
-        return x.astype(result_type)
-    with np.errstate(all="ignore"):
-        return function(x, dim, dtype=np.float64 if result_type == np.float32 else result_type).astype(
-            result_type, copy=False
-        )
+        return x._array.astype(kind), x, at
+    wide = np.float64 if kind in (np.float32, np.float16) else kind
+    return np.ascontiguousarray(quiet.run(function, x._array, at, wide), kind), x, at
 
 
 def cumsum(input, dim, *, dtype=None):
     """Return running sums along an axis."""
-    input = input if dtype is None else input.to(dtype)
-    at = axis(dim, input.ndim)
-    x = input._array
-    result_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
-    array = accumulate(np.cumsum, x, at, result_type)
-    return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
+    array, x, at = accumulate("cumsum", np.cumsum, input, dim, dtype)
+    return record(array, "Cumsum", (x,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
 
 @accept_scalars
 def cumprod(input, dim, *, dtype=None):
     """Return running products along an axis."""
-    input = input if dtype is None else input.to(dtype)
-    at = axis(dim, input.ndim)
-    x = input._array
-    result_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
+    array, x, at = accumulate("cumprod", np.cumprod, input, dim, dtype)
 
-    def rule(g):
+    def way(g, a, y):
         # Σ over later places of g · (the product without this number); no quotient, since numbers may be zero
-        n, gradients = x.shape[at], []
+        n, gradients = y._array.shape[at], []
         for i in range(n):
-            rest = narrow(input, at, i + 1, n - i - 1)
-            ones = Tensor(np.ones_like(x.take([0], at)))
-            before = prod(narrow(input, at, 0, i), at, True) if i else ones
+            rest = narrow(a, at, i + 1, n - i - 1)
+            ones = Tensor(np.ones_like(a._array.take([0], at)))
+            before = prod(narrow(a, at, 0, i), at, True) if i else ones
             after = cumprod(cat([ones, rest], at), at)
             gradients.append(sum(narrow(g, at, i, n - i) * before * after, at, True))
         return cat(gradients, at) if n else g
 
-    return record(accumulate(np.cumprod, x, at, result_type), "Cumprod", (input,), rule, [input])
+    return record_formula(Formula("Cumprod", way, on_arrays=False), array, x)
 
 
 @accept_scalars
 def cummax(input, dim):
     """Return running maxima and their indices (the last, of equal ones)."""
     at = axis(dim, input.ndim)
+    refuse_type("cummax", input)
     x = np.moveaxis(input._array, at, 0)
     indices = np.zeros(x.shape, np.int64)
     best_value, best_index = x[:1], indices[:1]
@@ -67,23 +67,28 @@ def cummax(input, dim):
         is_better = (current >= best_value) & ~np.isnan(best_value) | np.isnan(current)
         best_value, best_index = np.where(is_better, current, best_value), np.where(is_better, i, best_index)
         indices[i : i + 1] = best_index
-    indices = np.moveaxis(indices, 0, at)
+    indices = np.ascontiguousarray(np.moveaxis(indices, 0, at))
     shape = input._array.shape
 
     def rule(g, _):
         return scatter_add(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
 
-    return CUMMAX(*record_many([np.take_along_axis(input._array, indices, at), indices], "Cummax", (input,), rule))
+    array = np.take_along_axis(np.ascontiguousarray(input._array), indices, at)
+    return CUMMAX(*record_many([array, indices], "Cummax", (input,), rule, [input]))
 
 
-def diff(input, n=1, dim=-1):
+def diff(input, n=1, dim=-1, prepend=None, append=None):
     """Return the differences of neighbours along an axis, n times."""
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    for _ in range(builtins.min(n, input._array.shape[axis(dim, input.ndim)])):
-        length = input._array.shape[dim]
-        after, before = narrow(input, dim, 1, length - 1), narrow(input, dim, 0, length - 1)
+    at, parts = axis(dim, input.ndim), [part for part in (prepend, input, append) if part is not None]
+    input = cat(parts, at) if len(parts) > 1 else input
+    if not n:
+        return input.clone()
+    for _ in range(builtins.min(n, input._array.shape[at])):
+        length = input._array.shape[at]
+        after, before = narrow(input, at, 1, length - 1), narrow(input, at, 0, length - 1)
         input = after ^ before if input._array.dtype == bool else after - before
     return input

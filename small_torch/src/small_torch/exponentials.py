@@ -2,85 +2,101 @@
 
 import numpy as np
 
-from .arithmetic import floating
-from .cumulative import cumsum
+from .comparing import where
+from .elementwise import Formula, apply, floating, quiet, record_formula, set_name
 from .gathering import accept_scalars
-from .operands import refuse_keywords
-from .pointwise import exp, log
-from .reductions import axes_of, restore_axes, sum
-from .tape import rename_node
-from .tensor import Tensor, axis, record
+from .operands import refuse_keywords, refuse_type, require_tensor
+from .pointwise import exp
+from .reductions import axes_of
+from .shapes import flip
+from .tensor import Tensor, axis
+
+
+def logsumexp_array(x, axes):
+    """Return log Σ eˣ of numpy's array, with axes of length 1."""
+    largest = np.max(x.real, axes, keepdims=True, initial=-np.inf)
+    largest = np.where(np.isfinite(largest), largest, 0).astype(x.real.dtype)
+    return np.log(np.exp(x - largest).sum(axes, keepdims=True)) + largest
 
 
 def logsumexp(input, dim, keepdim=False):
     """Return log Σ eˣ."""
-    x = floating(input)
+    x = floating(input, "logsumexp")
     axes = axes_of(dim, x.ndim)
-    with np.errstate(all="ignore"):
-        largest = np.max(x._array, axes, keepdims=True, initial=-np.inf)
-        largest = np.where(np.isfinite(largest), largest, 0)
-        array = np.log(np.exp(x._array - largest).sum(axes, keepdims=True)) + largest
-    array = array.astype(x._array.dtype)
+    array = quiet.run(logsumexp_array, x._array, axes)
+    kept = array.shape
+    formula = Formula("Logsumexp", lambda g, a, y: g.reshape(kept) * apply(exp, a - y.reshape(kept)))
+    return record_formula(formula, array if keepdim else array.squeeze(axes), x)
 
-    def rule(g):
-        return restore_axes(g, axes, keepdim) * exp(x - logsumexp(x, axes, True))
 
-    return record(array if keepdim else array.squeeze(axes), "Logsumexp", (x,), rule, [x])
+def logcumsumexp_array(x, at):
+    """Return the logarithms of running sums, computed in float64."""
+    wide = x.astype(np.float64)
+    return np.ascontiguousarray(np.logaddexp.accumulate(wide, at), x.dtype)
 
 
 @accept_scalars
 def logcumsumexp(input, dim):
     """Return the logarithms of running sums of eˣ."""
-    if input.dtype.kind < 2:
-        raise NotImplementedError(f'"logcumsumexp_out_cpu" not implemented for {input.dtype.title!r}')
-    largest = np.max(input._array, axis(dim, input.ndim), keepdims=True, initial=np.finfo(input._array.dtype).min)
-    return rename_node(log(cumsum(exp(input - Tensor(largest)), dim)) + Tensor(largest), "Logcumsumexp")
+    refuse_type("logcumsumexp", input)
+    at = axis(dim, input.ndim)
+
+    def way(g, a, y):
+        # Σ over later places of g · e^(x − y), for positive and negative g apart, since the sums are of logarithms
+        none, parts = float(np.finfo(a._array.dtype).min), []
+        for part in (g > 0, g < 0):
+            logs = where(part, g.abs().log(), none) - y
+            parts.append(exp(flip(logcumsumexp(flip(logs, at), at), at) + a))
+        return parts[0] - parts[1]
+
+    array = quiet.run(logcumsumexp_array, input._array, at)
+    return record_formula(Formula("Logcumsumexp", way, on_arrays=False), array, input)
 
 
-def softmax_input(name, input, dim, dtype, unknown):
-    """Check the arguments of a softmax; return its input, in its type, and the axis."""
-    if dim is None:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
-    refuse_keywords(name, unknown)
-    x = input if dtype is None else input.to(dtype)
-    at = axis(dim, x.ndim)
-    if x.numel() and x.dtype.kind < 2:
-        kernel = f"{name}_{'lastdim_' if at == x.ndim - 1 else ''}kernel_impl"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.title}'")
-    return x, at
+def softmax_array(x, at):
+    e = np.exp(x - x.max(at, keepdims=True))
+    return e / e.sum(at, keepdims=True)
 
 
-def softmax(input, dim=None, dtype=None, **unknown):
-    """Return eˣ / Σ eˣ along an axis."""
-    x, at = softmax_input("softmax", input, dim, dtype, unknown)
-    if not x.numel():
-        return x.clone()
-    if not x.ndim:
-        return x * 0 + 1
-    with np.errstate(all="ignore"):
-        e = np.exp(x._array - x._array.max(at, keepdims=True))
-        array = e / e.sum(at, keepdims=True)
-
-    def rule(g):
-        y = softmax(x, at)
-        gy = g * y
-        return gy - y * sum(gy, at, True)
-
-    return record(array, "Softmax", (x,), rule, [x])
+def log_softmax_array(x, at):
+    difference = x - x.max(at, keepdims=True)
+    return difference - np.log(np.exp(difference).sum(at, keepdims=True))
 
 
-def log_softmax(input, dim=None, dtype=None, **unknown):
-    """Return x − log Σ eˣ along an axis."""
-    x, at = softmax_input("log_softmax", input, dim, dtype, unknown)
-    if not x.numel():
-        return x.clone()
-    if not x.ndim:
-        return x * 0
-    with np.errstate(all="ignore"):
-        difference = x._array - x._array.max(at, keepdims=True)
-        array = difference - np.log(np.exp(difference).sum(at, keepdims=True))
+def sum_along(x, at):
+    """Return the sum of an array or a tensor along an axis, which stays."""
+    return x.sum(at, keepdim=True) if isinstance(x, Tensor) else x.sum(at, keepdims=True)
 
-    def rule(g):
-        return g - softmax(x, at) * sum(g, at, True)
 
-    return record(array, "LogSoftmax", (x,), rule, [x])
+def softmax_back(g, y, at):
+    return y * (g - sum_along(g * y, at))
+
+
+def log_softmax_back(g, y, at):
+    return g - apply(exp, y) * sum_along(g, at)
+
+
+def along_axis(name, title, function, back):
+    """Make `softmax` or `log_softmax` from numpy's function and the way back, both along an axis."""
+
+    def operation(input, dim=None, dtype=None, **unknown):
+        if dim is None:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
+        refuse_keywords(name, unknown)
+        x = require_tensor(input, name) if dtype is None else input.to(dtype)
+        if isinstance(dim, float):
+            raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not float")
+        at, array = axis(dim, x.ndim), x._array
+        if array.size and array.dtype.kind != "f":
+            kernel = f"{name}_{'lastdim_' if at >= x.ndim - 1 else ''}kernel_impl"
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.title}'")
+        if array.size:
+            array = quiet.run(function, np.ascontiguousarray(array if x.ndim else array[None]), at).reshape(array.shape)
+        kept = at if x.ndim else ()
+        return record_formula(Formula(title, lambda g, y: back(g, y, kept)), array, x)
+
+    return set_name(name, operation)
+
+
+softmax = along_axis("softmax", "Softmax", softmax_array, softmax_back)
+log_softmax = along_axis("log_softmax", "LogSoftmax", log_softmax_array, log_softmax_back)

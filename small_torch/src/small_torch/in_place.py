@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from .elementwise import FormulaNode, quiet, zeros
 from .indexing import index_put, plain_index, put
 from .operands import broadcast_error
 from .tape import Node, recording
-from .tensor import Tensor
+from .tensor import Tensor, record, wrap
 
 
 def assign(tensor, new):
@@ -16,7 +17,7 @@ def assign(tensor, new):
             "unsupported operation: more than one element of the written-to tensor refers to a single memory"
             " location. Please clone() the tensor before performing the operation."
         )
-    if new.shape != tensor.shape:
+    if new._array.shape != tensor._array.shape:
         try:
             broadcast = np.broadcast_shapes(new.shape, tensor.shape)
         except ValueError:
@@ -31,11 +32,22 @@ def assign(tensor, new):
             f"result type {new.dtype.title} can't be cast to the desired output type {tensor.dtype.title}"
         )
     has_graph = recording[0] and (new.requires_grad or tensor.requires_grad)
-    tensor._array[...] = new._array
-    tensor._version[0] += 1
+    quiet.run(np.copyto, tensor._array, new._array, "unsafe")
+    tensor._changes[0] += 1
     if has_graph:
+        if not new.requires_grad:  # its own gradient is zero
+            new = record(new._array, "Copy", (clone_graph(tensor),), zeros)
+        elif isinstance(new._grad_fn, FormulaNode) and -1 in new._grad_fn.saved and new.dtype is tensor.dtype:
+            new._grad_fn.save(-1, tensor)  # the backward pass needs the result, which now is here
         tensor._take_graph(new)
     return tensor
+
+
+def clone_graph(tensor):
+    """Return a tensor with the present graph of one that is being changed."""
+    before = wrap(tensor._array)
+    before._grad_fn, before._requires_grad, before._output = tensor.grad_fn, tensor._requires_grad, tensor._output
+    return before
 
 
 def check_may_change(tensor):
@@ -61,11 +73,11 @@ def take_graph(tensor, new):
         node = Node("CopySlices", (base, new), lambda g: (g * outside, replay(g)))
         changed_base._grad_fn, changed_base._requires_grad = node, True
         base._take_graph(changed_base)
-        tensor._seen = tensor._version[0]
+        tensor._seen = tensor._changes[0]
         new = replay(base)
         new._grad_fn.title = "AsStrided"
     tensor._grad_fn, tensor._output, tensor._requires_grad = new._grad_fn, new._output, new._requires_grad
-    tensor._written = tensor._version[0]
+    tensor._written = tensor._changes[0]
 
 
 def setitem(tensor, index, value):
@@ -79,8 +91,8 @@ def setitem(tensor, index, value):
         if not any(isinstance(i, (Tensor, list)) for i in (index if isinstance(index, tuple) else (index,))):
             new._grad_fn.title = "CopySlices"
         tensor._array[...] = new._array
-        tensor._version[0] += 1
+        tensor._changes[0] += 1
         tensor._take_graph(new)
     else:
         put(tensor._array, plain_index(index, tensor._array.shape), value)
-        tensor._version[0] += 1
+        tensor._changes[0] += 1

@@ -65,7 +65,7 @@ def record_views(input, indices, name, rule):
     arrays = [input._array[(*index, Ellipsis)] for index in indices]
     outs = record_many(arrays, name, (input,), lambda *gs: rule(list(gs))) if arrays else []
     for out, index in zip(outs, indices):
-        out._version, out._base, out._seen = input._version, input, input._version[0]
+        out._changes, out._base, out._seen = input._changes, input, input._changes[0]
         out._replay = lambda base, index=index: getitem(base, index)
     return tuple(outs)
 

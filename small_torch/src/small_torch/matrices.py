@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from .arithmetic import conj
+from .elementwise import Formula, quiet, record_formula
 from .joining import stack
 from .products import product
-from .shapes import flatten, movedim, reshape, transpose, unsqueeze
-from .tape import fit, rename_node
+from .shapes import movedim, reshape, transpose, unsqueeze
+from .tape import rename_node
 from .tensor import Tensor, record
 
 
@@ -27,14 +28,27 @@ def matmul(input, other):
     a, b = input, other
     if not a.ndim or not b.ndim:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
-    inner = b._array.shape[-2] if b.ndim > 1 else b._array.shape[0]
-    if a._array.shape[-1] != inner:
+    x, y = a._array, b._array
+    if not (x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype == y.dtype):
+        check_matrices(a, b)
+    if x.ndim > 2 and y.ndim <= 2 and x.flags.c_contiguous:  # one large product instead of many small ones
+        shape = x.shape[:-1] + y.shape[1:]
+        array = quiet.run(product, x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), y).reshape(shape)
+    else:
+        array = quiet.run(product, x, y)
+    return record_formula(MATMUL.get((x.ndim, y.ndim)) or MATMUL[min(y.ndim, 3)], array, a, b)
+
+
+def check_matrices(a, b):
+    """Raise torch's error if two tensors with axes cannot be multiplied."""
+    differ = a._array.dtype != b._array.dtype
+    if differ and a.ndim == b.ndim == 1:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {a.dtype.title} and {b.dtype.title}"
+        )
+    if a._array.shape[-1] != b._array.shape[-2 if b.ndim > 1 else 0]:
         raise shape_error(a._array.shape, b._array.shape)
-    if a._array.dtype != b._array.dtype and b.ndim == 1:
-        if a.ndim == 1:
-            raise RuntimeError(
-                f"dot : expected both vectors to have same dtype, but found {a.dtype.title} and {b.dtype.title}"
-            )
+    if differ and b.ndim == 1:
         names = f"{b.dtype.title}, {a.dtype.title}, and {b.dtype.title}"
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
     check_same_type(a, b)
@@ -44,36 +58,69 @@ def matmul(input, other):
             raise RuntimeError(
                 f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {dim}"
             )
-    if a.ndim > 2 and b.ndim <= 2 and a._array.flags.c_contiguous:  # one large product instead of many small ones
-        shape = a._array.shape
-        array = product(a._array.reshape(math.prod(shape[:-1]), shape[-1]), b._array).reshape(
-            shape[:-1] + b._array.shape[1:]
-        )
-    else:
-        array = product(a._array, b._array)
-
-    def rule(g):
-        if a.ndim == 1 and b.ndim == 1:
-            return g * b, g * a
-        matrix_a = unsqueeze(a, 0) if a.ndim == 1 else a
-        matrix_b = unsqueeze(b, 1) if b.ndim == 1 else b
-        g = unsqueeze(g, -2) if a.ndim == 1 else unsqueeze(g, -1) if b.ndim == 1 else g
-        ga = gb = None
-        if a._requires_grad:
-            ga = reshape(fit(matmul(g, adjoint(matrix_b)), matrix_a._array.shape), *a.shape)
-        if b._requires_grad:
-            if matrix_b.ndim == 2 and matrix_a.ndim > 2:
-                gb = matmul(adjoint(flatten(matrix_a, 0, -2)), flatten(g, 0, -2))
-            else:
-                gb = fit(matmul(adjoint(matrix_a), g), matrix_b._array.shape)
-            gb = reshape(gb, *b.shape)
-        return ga, gb
-
-    saved = [factor for factor, partner in ((b, a), (a, b)) if partner._requires_grad]
-    return record(array, NAMES.get((a.ndim, b.ndim), "UnsafeView"), (a, b), rule, saved)
 
 
-NAMES = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze.4", (2, 2): "Mm"}  # node name by the numbers of axes
+# Ways back, for arrays and tensors
+
+
+def times(a, b):
+    return matmul(a, b) if isinstance(a, Tensor) else product(a, b)
+
+
+def way_to_first(g, b):
+    """Return the gradient of the first factor."""
+    if b.ndim == 1:
+        return g[..., None] * b
+    return times(b, g[..., None])[..., 0] if g.ndim < b.ndim else times(g, b.mT)
+
+
+def way_to_second(g, a):
+    """Return the gradient of the second factor."""
+    if a.ndim == 1:
+        return a[:, None] * g[..., None, :] if g.ndim else a * g
+    if g.ndim < a.ndim:
+        return times(rows(a).mT, g.reshape(-1))
+    return times(a.mT, g)
+
+
+def rows(x):
+    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+
+
+def way_to_matrix(g, a):
+    """Return the gradient of one matrix by which all matrices of the first factor were multiplied."""
+    return times(rows(a).mT, rows(g))
+
+
+# By the numbers of axes; otherwise by those of the second factor.
+MATMUL = {
+    axes: Formula(title, way_to_first, way_to_second)
+    for axes, title in {
+        (1, 1): "Dot",
+        (2, 1): "Mv",
+        (1, 2): "Squeeze.4",
+        (2, 2): "Mm",
+        1: "UnsafeView",
+        3: "UnsafeView",
+    }.items()
+} | {2: Formula("UnsafeView", way_to_first, way_to_matrix)}
+LINEAR = {
+    is_matrix: Formula("Addmm" if is_matrix else "View", times, lambda g, a: times(rows(g).mT, rows(a)), lambda g: g)
+    for is_matrix in (True, False)
+}
+
+
+def linear(input, weight, bias):
+    """Return x Wᵀ + b of tensors whose shapes and types fit."""
+    x, shape = input._array, (*input._array.shape[:-1], len(weight._array))
+    array = quiet.run(add_product, rows(x), weight._array.T, bias._array).reshape(shape)
+    return record_formula(LINEAR[x.ndim == 2], array, input, weight, bias)
+
+
+def add_product(x, y, bias):
+    out = product(x, y)
+    out += bias
+    return out
 
 
 def shape_error(a, b):

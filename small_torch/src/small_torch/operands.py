@@ -1,11 +1,14 @@
 """Prepare the operands of an operation, and raise torch's errors where they do not fit."""
 
+import sys
+
 import numpy as np
 
 from . import dtypes
-from .tensor import Tensor
+from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
+NUMBERS = (*KINDS, np.number, np.bool_)
 
 
 def refuse_keywords(name, keywords):
@@ -14,26 +17,99 @@ def refuse_keywords(name, keywords):
         raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
 
 
-def operands(first, second):
-    """Return two tensors of one type from an operator's operands: tensors or Python numbers."""
+def class_name(value):
+    """Return the name of a value's type in torch's messages."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
+# Operations that lack types of numbers: kinds of numpy's types, and torch's kernel.
+MISSING = """
+abs b abs_cpu | addcmul b addcmul_cpu_out | atan2 c atan2_cpu | ceil b ceil_vml_cpu | cummax c cummax_cpu
+div_floor bc div_floor_cpu | div_trunc bc div_trunc_cpu | erf c erf_vml_cpu | floor b floor_vml_cpu
+floor_divide bc div_floor_cpu | ge c ge_cpu | gt c gt_cpu | le c le_cpu | lt c lt_cpu | lerp biu lerp_kernel_scalar
+logcumsumexp biu logcumsumexp_out_cpu | pow b pow | remainder bc remainder_cpu | round bc round_vml_cpu
+round_decimals biuc round_cpu | trunc b trunc_vml_cpu | bitwise_and fc bitwise_and_cpu | bitwise_or fc bitwise_or_cpu
+bitwise_xor fc bitwise_xor_cpu | lshift bfc lshift_cpu | rshift bfc rshift_cpu | logsigmoid biu log_sigmoid_cpu
+"""
+NO_BOOL = (
+    "{}, the `-` operator, {} a bool tensor is not supported. If you are trying to invert a mask, use the `~` or"
+    " `logical_not()` operator instead."
+)
+NO_SIGN = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+REFUSED = {
+    (name, kind): (NotImplementedError, f"\"{kernel}\" not implemented for '%s'")
+    for name, kinds, kernel in map(str.split, MISSING.replace("\n", "|").strip("|").split("|"))
+    for kind in kinds
+} | {
+    (name, kind): (error, text.replace("NAME", name))
+    for names, kind, error, text in (
+        ("ceil floor trunc", "c", NotImplementedError, "NAME is not supported for complex inputs"),
+        ("clamp relu", "c", NotImplementedError, "clamp is not supported for complex types"),
+        ("relu", "b", RuntimeError, "Boolean inputs not supported for relu"),
+        ("maximum minimum", "c", RuntimeError, "NAME not implemented for complex tensors."),
+        ("positive", "b", RuntimeError, "The `+` operator, on a bool tensor is not supported."),
+        ("neg", "b", RuntimeError, NO_BOOL.format("Negation", "on")),
+        ("sign", "c", NotImplementedError, NO_SIGN),
+        ("logcumsumexp", "c", NotImplementedError, "small_torch has no logcumsumexp of complex numbers"),
+    )
+    for name in names.split()
+}
+
+
+def refused_kinds(name):
+    """Return the kinds of numpy's types that an operation refuses, as one string."""
+    return "".join(kind for operation, kind in REFUSED if operation == name)
+
+
+def refuse_type(name, x, other=None):
+    """Raise torch's error if an operation lacks the type of its tensors, whose shapes must fit."""
+    if (name, x._array.dtype.kind) in REFUSED:
+        if other is not None and cannot_broadcast(x, other):
+            raise broadcast_error(x, other)
+        error, text = REFUSED[name, x._array.dtype.kind]
+        raise error(text.replace("%s", x.dtype.title))
+
+
+def require_tensor(value, name, argument="input", position=1):
+    """Return an argument of an operation; raise torch's TypeError if it is not a tensor."""
+    if isinstance(value, Tensor):
+        return value
+    position -= argument != "input" and is_method()
+    raise TypeError(f"{name}(): argument {argument!r} (position {position}) must be Tensor, not {class_name(value)}")
+
+
+def is_method():
+    """Return whether the operation that is running was called as a method, whose tensor is not counted."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__package__") == __package__:
+        if frame.f_code.co_name == "call":  # the wrapper of functions in __init__
+            return False
+        frame = frame.f_back
+    return True
+
+
+def operands(first, second, name=None):
+    """Return two tensors of one type from an operation's operands: tensors or Python numbers."""
     if isinstance(first, Tensor) and isinstance(second, Tensor):
         if first._array.dtype == second._array.dtype:
             return first, second
-        dtype = result_type(first, second)
-        return first.to(dtype), second.to(dtype)
-    if isinstance(first, Tensor) and isinstance(second, np.ndarray):
-        common = np.result_type(first._array, second)  # numpy decides, as it does in torch
-        return first.to(dtypes.BY_NUMPY_TYPE[common]), Tensor(second.astype(common))
-    if isinstance(first, Tensor):
-        dtype = first.dtype
-        number_type = dtypes.from_number(second)
-        if number_type.kind > dtype.kind:
-            dtype = number_type if number_type.kind < 3 or dtype.kind < 2 else dtype.to_complex()
-            first = first.to(dtype)
-        return first, Tensor(scalar_array(check_number(second), dtype))
-    if isinstance(second, Tensor):
-        return operands(second, first)[::-1]
-    return tensor_from_number(first), tensor_from_number(second)
+    else:
+        first = first if isinstance(first, Tensor) else check_number(first, name, "input", 1)
+        second = second if isinstance(second, Tensor) else check_number(second, name)
+    dtype = result_type(first, second)
+    return as_operand(first, dtype), as_operand(second, dtype)
+
+
+def as_operand(value, dtype):
+    """Return a tensor or a number as a tensor of this type, which counts changes of the given tensor, too."""
+    if not isinstance(value, Tensor):
+        return wrap(scalar_array(value, dtype))
+    if value._array.dtype == dtype.np:
+        return value
+    out = value.to(dtype)
+    out._changes = value._changes
+    return out
 
 
 def scalar_array(value, dtype):
@@ -41,16 +117,39 @@ def scalar_array(value, dtype):
     return np.asarray(value).astype(dtype.np)
 
 
-def check_number(value):
-    """Return a number; raise torch's TypeError for anything else."""
-    if isinstance(value, (KINDS, np.number, np.bool_)):
+def check_number(value, name=None, argument="other", position=2):
+    """Return a number as one of Python's; raise torch's TypeError for anything else."""
+    if isinstance(value, KINDS):
         return value
-    raise TypeError(f"unsupported operand type(s): 'Tensor' and '{type(value).__name__}'")
+    if isinstance(value, np.generic):
+        return float(value) if isinstance(value, np.bool_) else value.item()  # as torch takes numpy's bools
+    return require_tensor(value, name, argument, position)
 
 
 def tensor_from_number(value):
     """Return a number as a tensor without axes; a tensor stays as it is."""
-    return value if isinstance(value, Tensor) else Tensor(np.asarray(check_number(value), dtypes.from_number(value).np))
+    return value if isinstance(value, Tensor) else number_tensor(check_number(value))
+
+
+def check_convertible(number, dtype):
+    """Return a number; raise torch's error if a dtype does not hold it."""
+    number = check_number(number, "masked_fill", "value", 3)
+    if dtype is dtypes.bool_:
+        return bool(number)
+    if (
+        isinstance(number, complex)
+        and dtype.kind < 3
+        or isinstance(number, float)
+        and dtype.kind < 2
+        and not np.isfinite(number)
+    ):
+        name = f"{dtype.name}_t" if dtype.name in ("int64", "int16", "int8", "uint8") else dtype.c_name
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return number
+
+
+def number_tensor(number):
+    return Tensor(np.asarray(number, dtypes.from_number(number).np))
 
 
 def result_type(first, second):
@@ -59,11 +158,6 @@ def result_type(first, second):
     Operands with axes decide, unless another is of a higher category.
     """
 
-    def rank(operand):
-        if isinstance(operand, Tensor):
-            return operand.dtype, 0 if operand.ndim else 1
-        return dtypes.from_number(operand), 2
-
     (a, rank_a), (b, rank_b) = rank(first), rank(second)
     if rank_a == rank_b:
         return dtypes.promote(a, b)
@@ -71,7 +165,21 @@ def result_type(first, second):
         a, b = b, a  # a counts, b only by its category
     if b.kind <= a.kind:
         return a
-    return b if b.kind < 3 or a.kind < 2 else a.to_complex()
+    return b if b.kind < 3 or a.kind < 2 else complex_type(a)
+
+
+def rank(operand):
+    """Return the dtype of an operand, and how little it counts."""
+    return (
+        (operand.dtype, 0 if operand.ndim else 1) if isinstance(operand, Tensor) else (dtypes.from_number(operand), 2)
+    )
+
+
+def complex_type(dtype):
+    """Return the complex dtype with parts of this dtype."""
+    if dtype is dtypes.float16:
+        raise TypeError("small_torch has no numbers of type torch.complex32")
+    return dtype.to_complex()
 
 
 def broadcast_error(first, second):

@@ -1,161 +1,56 @@
-"""Elementwise functions of one number, and their derivatives."""
+"""Elementwise functions of one number, and their derivatives: rows of a table (see `elementwise`)."""
 
 import math
-import weakref
 
 import numpy as np
 
-from .arithmetic import compute, conj, floating, set_name, zeros
-from .comparing import masked
-from .operands import operands
-from .tape import fit
-from .tensor import Tensor, record
+from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
+from .operands import refuse_type, require_tensor
 
 
-def from_input(name, function, slope):
-    """Make an elementwise operation from numpy's function and its derivative, a function of the input."""
-
-    def operation(input):
-        x = floating(input)
-        with np.errstate(all="ignore"):
-            array = function(x._array)
-        return record(array, name.title(), (x,), lambda g: g * conj(slope(x)), (x,))
-
-    return set_name(name, operation)
+def sigmoid_array(x):
+    """Return σ(x), as torch computes it: eˣ may overflow, and 1 / inf is 0."""
+    if x.dtype == np.float16:
+        return sigmoid_array(x.astype(np.float32)).astype(np.float16)
+    e = np.exp(-x)
+    e += 1
+    return np.reciprocal(e)
 
 
-def from_result(name, function, slope):
-    """Make an elementwise operation whose derivative is a function of the result.
+def error_function(x):
+    """Return erf(x)."""
+    return _erf(x).astype(x.dtype) if getattr(x, "ndim", 0) else np.asarray(math.erf(x), x.dtype)
 
-    The rule must not hold the result (it would never be freed): it holds its array, and its node weakly.
-    """
-
-    def operation(input):
-        x = floating(input)
-        with np.errstate(all="ignore"):
-            out = record(function(x._array), name.title(), (x,), None)
-        node = out._grad_fn
-        if node is not None:
-            array, version, node_reference = out._array, out._version, weakref.ref(node)
-
-            def result():
-                y = Tensor(array)
-                y._grad_fn, y._requires_grad, y._version = node_reference(), True, version
-                return y
-
-            node.rule = lambda g: g * conj(slope(result()))
-            node.saved = [(SavedResult(out, name.title()), 0)]
-        return out
-
-    return set_name(name, operation)
-
-
-class SavedResult:
-    """The type, shape and version of a saved result: what an error needs, without holding the tensor."""
-
-    _output = 0
-
-    def __init__(self, out, made_by):
-        self._version, self.dtype, self.shape, self._made_by = out._version, out.dtype, out.shape, made_by
-
-
-def stable_sigmoid(x):
-    """Return σ(x), without overflow."""
-    half = x.dtype.type(0.5)
-    return half * (np.tanh(half * x) + x.dtype.type(1)) if x.dtype.kind == "c" else real_sigmoid(x)
-
-
-def real_sigmoid(x):
-    """Return σ(x) of real numbers."""
-    e = np.exp(-np.abs(x))  # never overflows
-    return np.where(x >= 0, 1, e) / (1 + e)
-
-
-exp = from_result("exp", np.exp, lambda y: y)
-
-expm1 = from_result("expm1", np.expm1, lambda y: y + 1)
-
-tanh = from_result("tanh", np.tanh, lambda y: 1 - y * y)
-
-sigmoid = from_result("sigmoid", stable_sigmoid, lambda y: (1 - y) * y)
-
-sqrt = from_result("sqrt", np.sqrt, lambda y: 0.5 / y)
-
-rsqrt = from_result("rsqrt", lambda x: 1 / np.sqrt(x), lambda y: -0.5 * y**3)
-
-
-def relu(input):
-    """Return max(0, x)."""
-    array = np.maximum(input._array, 0)
-    return record(array, "Relu", (input,), lambda g: masked(g, array <= 0))
-
-
-log = from_input("log", np.log, lambda x: 1 / x)
-
-log2 = from_input("log2", np.log2, lambda x: 1 / (x * math.log(2)))
-
-log10 = from_input("log10", np.log10, lambda x: 1 / (x * math.log(10)))
-
-log1p = from_input("log1p", np.log1p, lambda x: 1 / (x + 1))
-
-exp2 = from_input("exp2", np.exp2, lambda x: exp2(x) * math.log(2))
-
-sin = from_input("sin", np.sin, lambda x: cos(x))
-
-cos = from_input("cos", np.cos, lambda x: -sin(x))
-
-tan = from_input("tan", np.tan, lambda x: 1 + tan(x) ** 2)
-
-sinh = from_input("sinh", np.sinh, lambda x: cosh(x))
-
-cosh = from_input("cosh", np.cosh, lambda x: sinh(x))
-
-asin = from_input("asin", np.arcsin, lambda x: rsqrt(1 - x * x))
-
-acos = from_input("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
-
-atan = from_input("atan", np.arctan, lambda x: 1 / (x * x + 1))
-
-atanh = from_input("atanh", np.arctanh, lambda x: 1 / (1 - x * x))
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 
-erf = from_input(
-    "erf",
-    lambda x: _erf(x).astype(x.dtype) if x.ndim else np.asarray(math.erf(x), x.dtype),
-    lambda x: exp(-x * x) * (2 / math.sqrt(math.pi)),
-)
-
-
-def atan2(input, other):
-    a, b = map(floating, operands(input, other))
-    return record(
-        compute(np.arctan2, a, b), "Atan2", (a, b),
-        lambda g: (fit(g * b / (a * a + b * b), a._array.shape), fit(-g * a / (a * a + b * b), b._array.shape)), [a, b],
-    )  # fmt: skip
-
-
-def step_function(name, function):
-    """Make an operation that is constant almost everywhere."""
-
-    def operation(input):
-        return record(function(input._array), name.title(), (input,), zeros)
-
-    return set_name(name, operation)
-
-
-floor, ceil, trunc = (step_function(name, getattr(np, name)) for name in ("floor", "ceil", "trunc"))
-
-
-def round(input, *, decimals=0):
-    return record(np.round(input._array, decimals), "Round", (input,), zeros)
-
-
-def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
-    finite = Tensor(np.isfinite(input._array).astype(input._array.dtype))
-    return record(
-        np.nan_to_num(input._array, nan=nan, posinf=posinf, neginf=neginf), "NanToNum", (input,), lambda g: g * finite
-    )
+exp = unary("exp", np.exp, lambda g, y: g * y)
+expm1 = unary("expm1", np.expm1, lambda g, y: g * (y + 1))
+exp2 = unary("exp2", np.exp2, lambda g, y: g * (y * math.log(2)))
+log = unary("log", np.log, lambda g, a: g / a)
+log2 = unary("log2", np.log2, lambda g, a: g / (a * math.log(2)))
+log10 = unary("log10", np.log10, lambda g, a: g / (a * math.log(10)))
+log1p = unary("log1p", np.log1p, lambda g, a: g / (a + 1))
+sqrt = unary("sqrt", np.sqrt, lambda g, y: g / (2 * y))
+rsqrt = unary("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, y: g * (-0.5 * y**3))
+sin = unary("sin", np.sin, lambda g, a: g * apply(cos, a))
+cos = unary("cos", np.cos, lambda g, a: -g * apply(sin, a))
+tan = unary("tan", np.tan, lambda g, y: g * (1 + y * y))
+sinh = unary("sinh", np.sinh, lambda g, a: g * apply(cosh, a))
+cosh = unary("cosh", np.cosh, lambda g, a: g * apply(sinh, a))
+tanh = unary("tanh", np.tanh, lambda g, y: g * (1 - y * y))
+asin = unary("asin", np.arcsin, lambda g, a: g * (1 - a * a) ** -0.5)
+acos = unary("acos", np.arccos, lambda g, a: -g * (1 - a * a) ** -0.5)
+atan = unary("atan", np.arctan, lambda g, a: g / (a * a + 1))
+atanh = unary("atanh", np.arctanh, lambda g, a: g / (1 - a * a))
+sigmoid = unary("sigmoid", sigmoid_array, lambda g, y: g * ((1 - y) * y))
+erf = unary("erf", error_function, lambda g, a: g * (apply(exp, -a * a) * (2 / math.sqrt(math.pi))))
+relu = unary("relu", lambda x: np.maximum(x, 0), lambda g, y: masked(g, y <= 0), convert=False)
+floor = unary("floor", np.floor, zeros, convert=False)
+ceil = unary("ceil", np.ceil, zeros, convert=False)
+trunc = unary("trunc", np.trunc, zeros, convert=False)
+ATAN2_WAYS = lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: -g * a / (a * a + b * b)
+atan2 = binary("atan2", np.arctan2, *ATAN2_WAYS, convert=True, numbers=False)
 
 
 def softplus_array(x):
@@ -163,8 +58,22 @@ def softplus_array(x):
     return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
 
 
-def logsigmoid(input):
-    """Return log σ(x)."""
-    with np.errstate(all="ignore"):
-        array = -softplus_array(-input._array)
-    return record(array, "LogSigmoid", (input,), lambda g: g * sigmoid(-input), [input])
+def logsigmoid_array(x):
+    return -softplus_array(-x)
+
+
+logsigmoid = unary(
+    "logsigmoid", logsigmoid_array, lambda g, a: g * apply(sigmoid, -a), title="LogSigmoid", convert=False
+)
+ROUND = Formula("Round", zeros)
+NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infinities and NaN
+
+
+def round(input, *, decimals=0):
+    refuse_type("round_decimals" if decimals else "round", require_tensor(input, "round"))
+    return record_formula(ROUND, np.round(input._array, decimals), input)
+
+
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    x = require_tensor(input, "nan_to_num")._array
+    return record_formula(NAN_TO_NUM, np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf), input)

@@ -6,8 +6,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from .arithmetic import floating, set_name, zeros
-from .comparing import masked, maximum, minimum
+from .comparing import maximum, minimum
+from .elementwise import floating, masked, set_name, zeros
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .shapes import flip, reshape, unsqueeze

@@ -18,6 +18,8 @@ import itertools
 
 import numpy as np
 
+from .dtypes import BY_NUMPY_TYPE
+
 recording = [True]  # whether operations leave nodes; False within no_grad
 
 anomalies = [False]  # whether the backward pass checks for NaN
@@ -27,20 +29,27 @@ ODD_NAMES = {"Copy": "CopyBackwards", "CopySlices": "CopySlices"}
 count = itertools.count()  # nodes are numbered in the order of creation: inputs come before outputs
 
 
+def axes_to_sum(from_shape, to_shape):
+    """Return the axes along which broadcasting repeated an array of `to_shape`."""
+    front = len(from_shape) - len(to_shape)
+    return (*range(front), *(front + i for i, n in enumerate(to_shape) if n == 1 and from_shape[front + i] != 1))
+
+
 def fit(g, shape):
     """Sum a gradient over the axes that broadcasting repeated."""
     if g._array.shape == shape:
         return g
-    front = g.ndim - len(shape)
-    axes = [*range(front), *(front + i for i, n in enumerate(shape) if n == 1 and g._array.shape[front + i] != 1)]
+    axes = axes_to_sum(g._array.shape, shape)
     g = g.sum(axes, keepdim=True) if axes else g
-    return g.reshape(shape) if front else g
+    return g.reshape(shape) if g.ndim > len(shape) else g
 
 
 class Node:
     """One recorded operation.
 
     edges: where the gradient of each input goes: (node, number of its output), a leaf, or None.
+
+    inputs: shape and type of each input, which its gradient gets, too.
 
     rule: a function of the output's gradient (of one gradient for each output, if there are several) that returns one
     for each input.
@@ -50,9 +59,9 @@ class Node:
 
     def __init__(self, name, inputs, rule, saved=(), outputs=1):
         self.title, self.rule, self.number, self.outputs = name, rule, next(count), outputs
-        self.edges = [edge_of(tensor) for tensor in inputs]
-        self.inputs = [tensor._array.shape for tensor in inputs]
-        self.saved = [(tensor, tensor._version[0]) for tensor in saved]
+        self.edges = [edge_of(tensor) if tensor._requires_grad else None for tensor in inputs]
+        self.inputs = [(tensor._array.shape, tensor._array.dtype) for tensor in inputs]
+        self.saved = [(tensor, tensor._changes[0]) for tensor in saved]
         self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
 
     def name(self):
@@ -78,49 +87,70 @@ class Node:
     def gradients(self, output_gradients):
         """Return the gradients of the inputs, from those of the outputs: a list in which None stands for zeros."""
         if self.rule is None:
-            raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access saved tensors after they have"
-                " already been freed). Saved intermediate values of the graph are freed when you call .backward() or"
-                " autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or"
-                " if you need to access saved tensors after calling backward."
-            )
+            raise freed_error()
         for tensor, version in self.saved:
-            if tensor._version[0] != version:
-                source = getattr(tensor, "_made_by", None) or (
-                    tensor._grad_fn and tensor._grad_fn.name().partition("Backward")[0]
-                )
-                if getattr(tensor, "_base", None) is not None and source:
-                    source = "AsStrided"  # torch's name for a view whose base was changed
-                source = "torch::autograd::CopySlices" if source == "CopySlices" else source
-                kind = "CPUBoolType" if tensor.dtype.title == "Bool" else f"torch.{tensor.dtype.title}Tensor"
-                raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[{kind} {list(tensor.shape)}]"
-                    + (f", which is output {tensor._output} of {source}," if source else "")
-                    + f" is at version {tensor._version[0]}; expected version {version} instead. Hint: enable anomaly "
-                    "detection to find the operation that failed to compute its gradient, with "
-                    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
-                )
-        gradients = self.rule(output_gradients[0]) if self.outputs == 1 else self.rule(*output_gradients)
+            if tensor._changes[0] != version:
+                raise changed_error(tensor, version)
+        gradients = self.rule(*output_gradients)
         gradients = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
         if anomalies[0]:
-            for place, gradient in enumerate(gradients):
-                if gradient is not None and np.isnan(gradient._array).any():
-                    raise RuntimeError(f"Function '{self.name()}' returned nan values in its {place}th output.")
-        return [self.fit_gradient(place, gradient) for place, gradient in enumerate(gradients)]
+            check_nan(self, gradients)
+        return [self.fit_gradient(index, gradient) for index, gradient in enumerate(gradients)]
 
     def fit_gradient(self, index, gradient):
-        """Return a gradient in its input's shape: summed over axes along which the input was repeated."""
-        if gradient is None or index >= len(self.inputs) or gradient._array.shape == self.inputs[index]:
+        """Return a gradient in its input's shape and type: summed over axes along which the input was repeated."""
+        if gradient is None or index >= len(self.inputs):
             return gradient
-        shape, gradient_shape = self.inputs[index], gradient._array.shape
-        last_sizes = gradient_shape[len(gradient_shape) - len(shape) :]
-        if len(gradient_shape) < len(shape) or any(n not in (1, m) for n, m in zip(shape, last_sizes)):
-            raise RuntimeError(
-                f"Function {self.name()} returned an invalid gradient at index {index} - got {list(gradient_shape)} but"
-                f" expected shape compatible with {list(shape)}"
-            )
-        return fit(gradient, shape)
+        shape, dtype = self.inputs[index]
+        gradient_shape = gradient._array.shape
+        if gradient_shape != shape:
+            last_sizes = gradient_shape[len(gradient_shape) - len(shape) :]
+            if len(gradient_shape) < len(shape) or any(n not in (1, m) for n, m in zip(shape, last_sizes)):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {index} - got "
+                    f"{list(gradient_shape)} but expected shape compatible with {list(shape)}"
+                )
+            gradient = fit(gradient, shape)
+        return gradient if gradient._array.dtype == dtype else cast_gradient(gradient, dtype)
+
+
+def cast_gradient(gradient, dtype):
+    """Return a gradient in numpy's type of its input, the real part if that is real."""
+    return (gradient.real if dtype.kind == "f" else gradient).to(BY_NUMPY_TYPE[dtype])
+
+
+def freed_error():
+    return RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already"
+        " been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad()."
+        " Specify retain_graph=True if you need to backward through the graph a second time or if you need to access"
+        " saved tensors after calling backward."
+    )
+
+
+def changed_error(tensor, version, made_by=None):
+    """Return the error for a tensor that was changed after the backward pass was recorded. made_by: its operation."""
+    source = made_by or getattr(tensor, "_made_by", None)
+    source = source or (tensor._grad_fn and tensor._grad_fn.name().replace("Backward0", "").replace("Backward", ""))
+    if tensor._base is not None and source:
+        source = "AsStrided"  # torch's name for a view whose base was changed
+    source = "torch::autograd::CopySlices" if source == "CopySlices" else source
+    kind = "CPUBoolType" if tensor.dtype.title == "Bool" else f"torch.{tensor.dtype.title}Tensor"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{kind} {list(tensor.shape)}]"
+        + (f", which is output {tensor._output} of {source}," if source else "")
+        + f" is at version {tensor._changes[0]}; expected version {version} instead. Hint: enable anomaly detection to "
+        "find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, "
+        "check_nan=False)."
+    )
+
+
+def check_nan(node, gradients):
+    """Raise RuntimeError if a gradient has NaN."""
+    for place, gradient in enumerate(gradients):
+        if gradient is not None and np.isnan(gradient._array).any():
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {place}th output.")
 
 
 class Accumulate:
@@ -172,13 +202,8 @@ class _Mode(contextlib.ContextDecorator):
 
     def __new__(cls, function=None):
         mode = super().__new__(cls)
-        if function is None:
-            return mode
-        mode.stack = []
-        return mode(function)
-
-    def __init__(self):
-        self.stack = []  # one object may be entered within itself
+        mode.stack = []  # one object may be entered within itself
+        return mode if function is None else mode(function)
 
     def _recreate_cm(self):
         return type(self)()
@@ -246,7 +271,7 @@ class detect_anomaly(set_detect_anomaly):
         super().__init__(True, check_nan)
 
 
-class Handle:
+class RemovableHandle:
     """A registered hook, which `remove` takes away."""
 
     def __init__(self, hooks, hook):

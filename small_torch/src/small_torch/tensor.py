@@ -1,20 +1,31 @@
 """The tensor: a numpy array and the node of the tape that it came from.
 
 Operations are in other files (`arithmetic`, `reductions`, `shapes`, `matrices`, …); `__init__` makes methods and
-operators of them. Views share their numbers, as in numpy. `_version` counts changes in place, for a tensor and all its
+operators of them. Views share their numbers, as in numpy. `_changes` counts changes in place, for a tensor and all its
 views together: so the backward pass notices when numbers that it needs were overwritten.
 """
+
+import warnings
 
 import numpy as np
 
 from . import dtypes
 from .absent import no_method
+from .conversions import Conversions
 from .dtypes import Size, cast_array, cpu
 from .printing import tensor_text
-from .tape import Handle, Node, recording
+from .tape import Node, RemovableHandle, recording
 
 # numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
+
+
+NO_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be"
+    " populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor,"
+    " use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the"
+    " leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
 
 
 def legacy_array(data, sizes):
@@ -34,14 +45,14 @@ def axis(dim, ndim):
     return dim % size
 
 
-class Tensor:
+class Tensor(Conversions):
     """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay = False, None, 0, None, None, None
+    retains_grad = False
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
-    __array_ufunc__ = None
 
     def __new__(cls, *arguments, **options):
         return object.__new__(cls)
@@ -50,23 +61,21 @@ class Tensor:
         if type(array) is not np.ndarray:
             array = legacy_array(array, sizes)
         self._array = array.astype(np.int64) if array.dtype.char in NARROW else array
-        self._version = [0]
+        self._changes = [0]
 
     __getattr__ = no_method  # Python calls it only for missing attributes
 
     # Type and shape
 
-    @property
-    def dtype(self):
-        return dtypes.BY_NUMPY_TYPE[self._array.dtype]
+    _version = property(lambda self: self._changes[0])
+
+    dtype = property(lambda self: dtypes.BY_NUMPY_TYPE[self._array.dtype])
+    ndim = property(lambda self: self._array.ndim)
+    is_meta = property(lambda self: self.device.type == "meta")
 
     @property
     def shape(self):
         return Size(self._array.shape)
-
-    @property
-    def ndim(self):
-        return self._array.ndim
 
     def dim(self):
         """Return the number of axes."""
@@ -80,6 +89,10 @@ class Tensor:
         return self._array.size
 
     nelement = numel
+    itemsize, nbytes = property(lambda self: self._array.itemsize), property(lambda self: self._array.nbytes)
+
+    def element_size(self):
+        return self._array.itemsize
 
     def stride(self, dim=None):
         """Return, for each axis, the distance of neighbours in memory, in numbers."""
@@ -100,15 +113,13 @@ class Tensor:
     def is_complex(self):
         return self.dtype.is_complex
 
-    @property
-    def is_meta(self):
-        return self.device.type == "meta"
-
     # Gradients
 
     @property
     def grad(self):
         """The accumulated gradient of a leaf; None before the first one."""
+        if self._grad is None and self.grad_fn is not None and not self.retains_grad:
+            warnings.warn(NO_LEAF, stacklevel=2)
         return self._grad
 
     @grad.setter
@@ -140,6 +151,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
         if self._grad_fn is not None and not value:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
@@ -147,9 +160,12 @@ class Tensor:
             )
         if value and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-        self._requires_grad = bool(value)
+        self._requires_grad = value
 
     def requires_grad_(self, requires_grad=True):
+        if not isinstance(requires_grad, bool):
+            kind = type(requires_grad).__name__
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
         if requires_grad and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
@@ -158,8 +174,8 @@ class Tensor:
     @property
     def grad_fn(self):
         base = self._base
-        if base is not None and self._seen != self._version[0] and base.requires_grad and base._written is not None:
-            self._seen = self._version[0]  # the base was changed in place: view the changed base
+        if base is not None and self._seen != self._changes[0] and base.requires_grad and base._written is not None:
+            self._seen = self._changes[0]  # the base was changed in place: view the changed base
             view = self._replay(base)
             self._grad_fn, self._output, self._requires_grad = view._grad_fn, view._output, view._requires_grad
             if view._grad_fn is not None:
@@ -179,9 +195,10 @@ class Tensor:
         if self.grad_fn is not None:
 
             def keep(gradient):
-                self.grad = gradient if self.grad is None else self.grad + gradient
+                self._grad = gradient if self._grad is None else self._grad + gradient
 
             self.register_hook(keep)
+            self.retains_grad = True
 
     def register_hook(self, hook):
         """Call the hook with this tensor's gradient; if it returns a gradient, use that instead."""
@@ -193,12 +210,12 @@ class Tensor:
             hooks = self._hooks
         else:
             hooks = self.grad_fn.hooks.setdefault(self._output, {})
-        return Handle(hooks, hook)
+        return RemovableHandle(hooks, hook)
 
     def detach(self):
         """Return a tensor of the same numbers without a graph."""
         out = Tensor(self._array)
-        out._version, out.device = self._version, self.device
+        out._changes, out.device = self._changes, self.device
         return out
 
     def to_dense(self):
@@ -220,59 +237,7 @@ class Tensor:
     def data(self, other):
         self._array = other._array
 
-    # Conversion
-
-    def numpy(self, force=False):
-        """Return the numbers as a numpy array that shares memory."""
-        if self.requires_grad and not force:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._array
-
-    def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype, copy=False)
-
-    def tolist(self):
-        return self._array.tolist()
-
-    def item(self):
-        """Return the only number as a Python number."""
-        if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        return self._array.item()
-
-    def __bool__(self):
-        if self._array.size != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with no values is ambiguous"
-                if not self._array.size
-                else "Boolean value of Tensor with more than one value is ambiguous"
-            )
-        return bool(self._array.item())
-
-    def __int__(self):
-        return int(self.item())
-
-    def __float__(self):
-        return float(self.item())
-
-    def __index__(self):
-        if self._array.size != 1 or self.dtype.kind > 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self._array.item())
-
-    def __len__(self):
-        if not self.ndim:
-            raise TypeError("len() of a 0-d tensor")
-        return self._array.shape[0]
-
-    def __iter__(self):
-        if not self.ndim:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
-
-    def __contains__(self, element):
-        return bool((self._array == getattr(element, "_array", element)).any())
+    # Text and copies
 
     def __hash__(self):
         return id(self)
@@ -345,9 +310,6 @@ class Tensor:
     def cuda(self, device=None):
         return self.to("cuda")
 
-    def __pos__(self):
-        return self
-
 
 def rebuild_tensor(cls, array, requires_grad):
     """Return a tensor from its pickled parts."""
@@ -357,9 +319,20 @@ def rebuild_tensor(cls, array, requires_grad):
     return out
 
 
+def wrap(array, new=object.__new__):
+    """Return numpy's array or number as a tensor: a faster `Tensor(array)`."""
+    if type(array) is not np.ndarray:
+        array = np.asarray(array)
+    if array.dtype.char in NARROW:
+        array = array.astype(np.int64)
+    out = new(Tensor)
+    out._array, out._changes = array, [0]
+    return out
+
+
 def record(array, name, inputs, rule, saved=()):
     """Return an operation's result as a tensor, with a node if an input requires a gradient."""
-    out = Tensor(array)
+    out = wrap(array)
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:
@@ -373,7 +346,7 @@ def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
 
     Its rule takes a gradient for each result, zeros where there is none.
     """
-    outs = [Tensor(array) for array in arrays]
+    outs = [wrap(array) for array in arrays]
     if recording[0] and any(tensor._requires_grad for tensor in inputs):
         node = Node(name, inputs, rule, saved, len(outs))
         for number, out in enumerate(outs):
@@ -389,7 +362,7 @@ def record_view(base, array, name, rule, replay):
     replay: makes the view of its base again, after one of the two was changed in place.
     """
     out = record(array, name, (base,), rule)
-    out._version, out._base, out._replay, out._seen = base._version, base, replay, base._version[0]
+    out._changes, out._base, out._replay, out._seen = base._changes, base, replay, base._changes[0]
     if base.device is not cpu:
         out.device = base.device
     return out

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..tape import edge_of, set_grad_enabled
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .profiler_legacy import note
 
 
@@ -21,17 +21,26 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
         target_gradients[edge_key(edge)] = None
 
     def add_gradient(edge, gradient):
-        if not isinstance(edge, tuple):
-            arrived[id(edge)] = gradient if id(edge) not in arrived else arrived[id(edge)] + gradient
+        if type(edge) is not tuple:
+            before = arrived.get(id(edge))
+            arrived[id(edge)] = gradient if before is None else add(before, gradient)
             return
         node, output = edge
-        slots = arrived.setdefault(node, [None] * node.outputs)
-        slots[output] = gradient if slots[output] is None else slots[output] + gradient
+        slots = arrived.get(node)
+        if slots is None:
+            slots = arrived[node] = [None] * node.outputs
+        before = slots[output]
+        slots[output] = gradient if before is None else add(before, gradient)
+
+    def add(first, second):
+        if create_graph or not type(first) is type(second) is Tensor:
+            return first + second
+        return wrap(first._array + second._array)
 
     reached, leaves, todo = set(), {}, [edge_of(root) for root in roots]
     while todo:
         edge = todo.pop()
-        if isinstance(edge, tuple):
+        if type(edge) is tuple:
             if edge[0] not in reached:
                 reached.add(edge[0])
                 todo += edge[0].edges
@@ -47,7 +56,7 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
             ):
                 on_path.add(node)
         order = [node for node in order if node in on_path or node in ends]
-    with set_grad_enabled(create_graph):
+    with set_grad_enabled(create_graph), np.errstate(all="ignore"):
         for root, gradient in zip(roots, gradients):
             add_gradient(edge_of(root), gradient)
         for node in reversed(order):
@@ -59,11 +68,12 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
                     for hook in list(hooks.values()):
                         changed = hook(output_gradients[output])
                         output_gradients[output] = output_gradients[output] if changed is None else changed
-            for output in range(node.outputs):
-                if (node, output) in target_gradients:
-                    target_gradients[node, output] = output_gradients[output]
-            if targets is not None and node not in on_path:
-                continue
+            if targets is not None:
+                for output in range(node.outputs):
+                    if (node, output) in target_gradients:
+                        target_gradients[node, output] = output_gradients[output]
+                if node not in on_path:
+                    continue
             if node.outputs > 1:
                 output_gradients = [zeros_of(node, i) if g is None else g for i, g in enumerate(output_gradients)]
             for edge, gradient in zip(node.edges, node.gradients(output_gradients)):
@@ -97,17 +107,20 @@ def zeros_of(node, output):
 
 def add_to_leaf(leaf, gradient, create_graph):
     """Add a gradient to `leaf.grad`."""
-    if gradient.is_sparse and (leaf.grad is None or leaf.grad.is_sparse):
-        leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad.add_sparse(gradient)
-    elif leaf.grad is None:
-        # A copy: the same gradient may have flowed into several leaves.
-        # Its type may be another than the leaf's, whose numbers may have changed.
-        leaf._grad = gradient.clone() if create_graph else Tensor(np.array(gradient._array, order="K"))
+    if gradient.is_sparse and (leaf._grad is None or leaf._grad.is_sparse):
+        leaf._grad = gradient.clone() if leaf._grad is None else leaf._grad.add_sparse(gradient)
+    elif leaf._grad is None:
+        # A copy in the leaf's order: the same gradient may have flowed into several leaves.
+        if create_graph:
+            leaf._grad = gradient.clone()
+        else:
+            leaf._grad = wrap(np.empty_like(leaf._array, gradient._array.dtype))
+            leaf._grad._array[...] = gradient._array
     elif create_graph:
-        leaf.grad = leaf.grad + gradient
+        leaf._grad = leaf._grad + gradient
     else:
-        leaf.grad._array += gradient._array
-        leaf.grad._version[0] += 1
+        leaf._grad._array += gradient._array
+        leaf._grad._changes[0] += 1
 
 
 def first_gradients(outputs, grad_outputs):
@@ -120,6 +133,10 @@ def first_gradients(outputs, grad_outputs):
         if gradient is None:
             if output.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            if output.is_complex():
+                raise RuntimeError(
+                    f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
+                )
             gradient = Tensor(np.ones_like(output._array))
         elif gradient.shape != output.shape:
             raise RuntimeError(

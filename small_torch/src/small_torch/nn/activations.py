@@ -71,7 +71,8 @@ def gelu_formula(x, *, approximate="none"):
 def softplus_formula(x, beta=1.0, threshold=20.0):
     """Return log(1 + eᵝˣ) / β; x itself where βx is above the threshold."""
     scaled = x * beta
-    return where(scaled > threshold, x, scaled.clamp(max=threshold).exp().log1p() / beta)
+    large = scaled > threshold
+    return where(large, x, scaled.masked_fill(large, 0.0).exp().log1p() / beta)
 
 
 def hardsigmoid_formula(x, inplace=False):

@@ -186,5 +186,9 @@ def as_operation(out, name, *needed):
     node = out._grad_fn
     if node is not None:
         node.title = name
-        node.saved = [*node.saved, *((tensor, tensor._version[0]) for tensor in needed if tensor is not None)]
+        kept = [(tensor, tensor._changes[0]) for tensor in needed if tensor is not None]
+        if isinstance(node.saved, dict):  # by the places of inputs; these come behind
+            node.saved.update(enumerate(kept, len(node.inputs)))
+        else:
+            node.saved = [*node.saved, *kept]
     return out

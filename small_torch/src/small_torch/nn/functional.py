@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from .. import dtypes, exponentials
+from .. import dtypes, exponentials, matrices
 from ..absent import absent
 from ..autograd.profiler_legacy import note
 from ..creation import bernoulli_
@@ -14,7 +14,6 @@ from ..joining import cat
 from ..matrices import matmul
 from ..operands import operands
 from ..pointwise import sigmoid, tanh  # noqa: F401
-from ..products import product
 from ..shapes import broadcast_tensors
 from ..sparse import SparseTensor
 from ..tape import rename_node
@@ -42,19 +41,10 @@ def linear(input, weight, bias=None):
     refuse_if(input.dtype is dtypes.bool_, "\"addmm_impl_cpu_\" not implemented for 'Bool'", kind=NotImplementedError)
     if bias.ndim > 1 and input.ndim > 2:
         return matmul(input, weight.t()) + bias
+    if bias._array.shape == w.shape[:1]:
+        return matrices.linear(input, weight, bias)
     bias.expand(rows, w.shape[0])  # raises an error if it does not fit
-    array = product(x.reshape(rows, x.shape[-1]), w.T)
-    array += bias._array
-
-    def rule(g):
-        flat = g.reshape(rows, w.shape[0])
-        of_input = matmul(flat, weight).reshape(input.shape) if input._requires_grad else None
-        of_weight = matmul(flat.t(), input.reshape(rows, x.shape[-1])) if weight._requires_grad else None
-        return of_input, of_weight, flat if bias._requires_grad else None
-
-    saved = [tensor for tensor, other in ((input, weight), (weight, input)) if other._requires_grad]
-    name = "Addmm" if input.ndim == 2 else "View"
-    return record(array.reshape(*x.shape[:-1], w.shape[0]), name, (input, weight, bias), rule, saved)
+    return rename_node(matmul(input, weight.t()) + bias, "Addmm")
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
@@ -106,7 +96,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         length = (np.abs(weight._array[rows]) ** norm_type).sum(1) ** (1 / norm_type)
         too_long = length > max_norm
         weight._array[rows[too_long]] *= (max_norm / (length[too_long] + 1e-7))[:, None].astype(weight._array.dtype)
-        weight._version[0] += 1
+        weight._changes[0] += 1
     index, shape = input._array, weight._array.shape
 
     def rule(g):
@@ -287,7 +277,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         if running_mean is not None:
             for kept, new in ((running_mean, mean._array), (running_var, var._array * (count / max(count - 1, 1)))):
                 kept._array[...] = (1 - momentum) * kept._array + momentum * new
-                kept._version[0] += 1
+                kept._changes[0] += 1
     else:
         centered = x - mean.reshape(shape)
     out = centered * (var.reshape(shape) + eps).rsqrt()

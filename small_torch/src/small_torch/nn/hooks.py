@@ -2,7 +2,7 @@
 
 import warnings
 
-from ..tape import Handle, recording
+from ..tape import RemovableHandle, recording
 from ..tensor import Tensor, record_many
 from .checks import refuse_if
 
@@ -10,7 +10,7 @@ from .checks import refuse_if
 def add_hook(hooks, hook, first):
     """Add a hook behind the others, or before them; return its handle."""
     others = dict(hooks)
-    handle = Handle(hooks, hook)
+    handle = RemovableHandle(hooks, hook)
     if first:
         for number, other in others.items():
             del hooks[number]

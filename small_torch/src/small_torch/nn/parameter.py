@@ -15,7 +15,7 @@ class Parameter(Tensor):
         data = (empty(0) if data is None else data).detach()
         refuse_if(requires_grad and not (data.is_floating_point() or data.is_complex()), "gradient of integers")
         super().__init__(data._array)
-        self._version, self.device, self.requires_grad = data._version, data.device, requires_grad
+        self._changes, self.device, self.requires_grad = data._changes, data.device, requires_grad
 
     def __deepcopy__(self, memo):
         memo[id(self)] = copied = Parameter(self.detach().clone(), self.requires_grad)

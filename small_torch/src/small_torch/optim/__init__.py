@@ -92,7 +92,7 @@ class Optimizer:
                         g = self._dense(parameter.grad)._array
                         state = self.state.get(parameter, {})
                         self.update(parameter._array, -g if group.get("maximize") else g, state, group)
-                        parameter._version[0] += 1
+                        parameter._changes[0] += 1
                         if state:
                             self.state[parameter] = state
         return loss
