@@ -6,14 +6,15 @@ Shapes: T queries, S keys and as many values, B sequences in the batch, E featur
 import math
 import warnings
 
-from ..creation import empty, zeros_like
+from ..creation import zeros_like
 from ..dtypes import bool_
 from ..joining import cat
 from . import functional as F
 from . import init
+from .checks import error, refuse_if
 from .layers import Dropout, LayerNorm, Linear
 from .module import Module
-from .parameter import Parameter
+from .parameter import add_parameters
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -34,27 +35,20 @@ class MultiheadAttention(Module):
         vdim=None,
         batch_first=False, device=None, dtype=None,
     ):  # fmt: skip
-        if embed_dim <= 0 or num_heads <= 0:
-            raise ValueError(
-                f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads}"
-                " instead"
-            )
+        refuse_if(embed_dim <= 0 or num_heads <= 0, "attention sizes", embed_dim, num_heads)
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.kdim, self.vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
         self._qkv_same_embed_dim = together = self.kdim == embed_dim == self.vdim
-        if embed_dim % num_heads:
-            raise AssertionError("embed_dim must be divisible by num_heads")
+        refuse_if(embed_dim % num_heads, "embed_dim must be divisible by num_heads", kind=AssertionError)
         factory = {"device": device, "dtype": dtype}
-        for name, features in (("q", embed_dim), ("k", self.kdim), ("v", self.vdim)):
-            weight = None if together else Parameter(empty(embed_dim, features, **factory))
-            self.register_parameter(f"{name}_proj_weight", weight)
-        weight = Parameter(empty(3 * embed_dim, embed_dim, **factory)) if together else None
-        self.register_parameter("in_proj_weight", weight)
-        self.register_parameter("in_proj_bias", Parameter(empty(3 * embed_dim, **factory)) if bias else None)
-        for name in ("bias_k", "bias_v"):
-            self.register_parameter(name, Parameter(empty(1, 1, embed_dim, **factory)) if add_bias_kv else None)
+        features = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
+        shapes = {name: None if together else (embed_dim, inputs) for name, inputs in features.items()}
+        shapes["in_proj_weight"] = (3 * embed_dim, embed_dim) if together else None
+        shapes["in_proj_bias"] = (3 * embed_dim,) if bias else None
+        shapes |= dict.fromkeys(("bias_k", "bias_v"), (1, 1, embed_dim) if add_bias_kv else None)
+        add_parameters(self, **factory, **shapes)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, **factory)
         self._reset_parameters()
 
@@ -117,44 +111,28 @@ class MultiheadAttention(Module):
 
     def _check(self, query, key, value, key_padding_mask, attn_mask, is_causal):
         check_masks(key_padding_mask, attn_mask, "key_padding_mask", "attn_mask")
-        if query.dim() not in (2, 3):
-            raise AssertionError(
-                f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
-            )
+        refuse_if(query.dim() not in (2, 3), "query axes", query.dim())
         form, dim = ("batched (3-D)", 3) if query.dim() == 3 else ("unbatched (2-D)", 2)
-        if key.dim() != dim or value.dim() != dim:
-            raise AssertionError(
-                f"For {form} `query`, expected `key` and `value` to be {dim}-D but found {key.dim()}-D and"
-                f" {value.dim()}-D tensors respectively"
-            )
-        if is_causal and attn_mask is None:
-            raise RuntimeError(
-                "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-                "`generate_square_subsequent_mask` to create this mask."
-            )
-        if query.size(-1) != self.embed_dim:
-            raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {query.size(-1)}")
+        refuse_if(key.dim() != dim or value.dim() != dim, "attention inputs", form, dim, key.dim(), value.dim())
+        refuse_if(is_causal and attn_mask is None, "causal without mask")
+        refuse_if(query.size(-1) != self.embed_dim, "embedding size", self.embed_dim, query.size(-1))
         if self._qkv_same_embed_dim and key.shape != value.shape:
             shapes = [x.transpose(0, 1).shape if dim == 3 and self.batch_first else x.shape for x in (key, value)]
-            raise AssertionError(f"key shape {shapes[0]} does not match value shape {shapes[1]}")
+            raise error("key and value", shapes[0], shapes[1])
 
     def _mask(self, query, key, key_padding_mask, attn_mask):
         """Combine both masks into one that is added to the scores: (B or 1, H or 1, T, S), or None."""
         (T, B), S, H = query.shape[:2], len(key), self.num_heads
         if attn_mask is not None:
             expected = (T, S) if attn_mask.dim() == 2 else (B * H, T, S)
-            if attn_mask.shape != expected:
-                raise RuntimeError(
-                    f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.shape}, but should be {expected}."
-                )
+            refuse_if(attn_mask.shape != expected, "attention mask size", attn_mask.dim(), attn_mask.shape, expected)
             attn_mask = additive_mask(attn_mask, query)
             attn_mask = attn_mask.unflatten(0, (B, H)) if attn_mask.dim() == 3 else attn_mask[None, None]
         if key_padding_mask is None:
             return attn_mask
         mask_shape = key_padding_mask.shape if key_padding_mask.dim() == 2 else (1, *key_padding_mask.shape)
         for k, expected in enumerate((B, S)):
-            if mask_shape[k] != expected:
-                raise AssertionError(f"Expected key_padded_mask.shape[{k}] to be {expected}, but got {mask_shape[k]}")
+            refuse_if(mask_shape[k] != expected, "padding mask size", k, expected, mask_shape[k])
         padding = additive_mask(key_padding_mask, query).view(B, 1, 1, S)
         return padding if attn_mask is None else attn_mask + padding
 
@@ -167,8 +145,7 @@ def additive_mask(mask, like):
 def check_masks(padding, other, name, other_name):
     """Check the types of both masks."""
     for mask, mask_name in ((padding, name), (other, other_name)):
-        if mask is not None and mask.dtype is not bool_ and not mask.is_floating_point():
-            raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+        refuse_if(mask is not None and mask.dtype is not bool_ and not mask.is_floating_point(), "mask type", mask_name)
     if padding is not None and other is not None and padding.dtype is not other.dtype:
         warnings.warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
@@ -197,8 +174,7 @@ class TransformerEncoderLayer(Module):
         self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, bias=bias, **factory) for _ in range(2))
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         if isinstance(activation, str):
-            if activation not in ("relu", "gelu"):
-                raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+            refuse_if(activation not in ("relu", "gelu"), "activation should be relu/gelu, not {}", activation)
             activation = getattr(F, activation)
         self.activation = activation
 

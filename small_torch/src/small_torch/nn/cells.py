@@ -1,11 +1,12 @@
 """RNN, LSTM and GRU cells: one time step per call."""
 
 from ..autograd.profiler_legacy import note
-from ..creation import empty, zeros
+from ..creation import zeros
 from ..tape import rename_node
 from ..tensor import Tensor
+from .checks import error, refuse_if
 from .module import Module
-from .parameter import Parameter
+from .parameter import add_parameters, show_changed
 from .recurrent import KINDS, check_dtypes, draw_parameters
 from .through_time import Lstm, run
 
@@ -16,11 +17,10 @@ class RNNCellBase(Module):
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows, factory = num_chunks * hidden_size, {"device": device, "dtype": dtype}
-        self.weight_ih = Parameter(empty(rows, input_size, **factory))
-        self.weight_hh = Parameter(empty(rows, hidden_size, **factory))
-        for name in ("bias_ih", "bias_hh"):
-            self.register_parameter(name, Parameter(empty(rows, **factory)) if bias else None)
+        rows = num_chunks * hidden_size
+        shapes = {"weight_ih": (rows, input_size), "weight_hh": (rows, hidden_size)}
+        shapes |= dict.fromkeys(("bias_ih", "bias_hh"), (rows,) if bias else None)
+        add_parameters(self, device, dtype, **shapes)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -33,23 +33,20 @@ class RNNCellBase(Module):
         input: (B, input_size) or (input_size). hx: a tuple, or None.
         """
         is_pair, name = isinstance(kind, Lstm), type(self).__name__
-        if input.dim() not in (1, 2):
-            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        refuse_if(input.dim() not in (1, 2), "cell axes", name, "input", input.dim())
         for k, tensor in enumerate(() if hx is None else hx):
             if tensor.dim() not in (1, 2):
                 which = f"hx[{k}]" if is_pair else "hidden"
-                raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {tensor.dim()}D instead")
+                raise error("cell axes", name, which, tensor.dim())
         note(f"aten::{kind.name}_cell")
         batched = input.dim() == 2
         x = input if batched else input.unsqueeze(0)
-        if is_pair and batched and isinstance(hx, Tensor):
-            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
+        refuse_if(is_pair and batched and isinstance(hx, Tensor), "cell state type")
         if hx is None:
             state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
         else:
             state = tuple(hx if batched else (tensor.unsqueeze(0) for tensor in hx))
-        if len(state) != 1 + is_pair:
-            raise RuntimeError("lstm_cell expects two hidden states")
+        refuse_if(len(state) != 1 + is_pair, "lstm_cell expects two hidden states")
         self._check_sizes(x, state)
         check_dtypes((x, *state), self.weight_ih, self.bias)
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
@@ -59,21 +56,14 @@ class RNNCellBase(Module):
         return state if batched else tuple(tensor.squeeze(0) for tensor in state)
 
     def _check_sizes(self, x, state):
-        if x.size(1) != self.input_size:
-            raise RuntimeError(f"input has inconsistent input_size: got {x.size(1)} expected {self.input_size}")
+        refuse_if(x.size(1) != self.input_size, "cell input size", x.size(1), self.input_size)
         for k, tensor in enumerate(state):
-            if tensor.size(0) != x.size(0):
-                raise RuntimeError(f"Input batch size {x.size(0)} doesn't match hidden{k} batch size {tensor.size(0)}")
-            if tensor.size(1) != self.hidden_size:
-                raise RuntimeError(
-                    f"hidden{k} has inconsistent hidden_size: got {tensor.size(1)}, expected {self.hidden_size}"
-                )
+            refuse_if(tensor.size(0) != x.size(0), "cell batch size", x.size(0), k, tensor.size(0))
+            refuse_if(tensor.size(1) != self.hidden_size, "cell hidden size", k, tensor.size(1), self.hidden_size)
 
     def extra_repr(self):
-        parts = [f"{self.input_size}, {self.hidden_size}"]
-        parts += [f"bias={self.bias}"] if self.bias is not True else []
-        nonlinearity = getattr(self, "nonlinearity", "tanh")
-        return ", ".join(parts + ([f"nonlinearity={nonlinearity}"] if nonlinearity != "tanh" else []))
+        options = {"bias": True} | ({"nonlinearity": "tanh"} if hasattr(self, "nonlinearity") else {})
+        return f"{self.input_size}, {self.hidden_size}{show_changed(self, **options)}"
 
 
 class RNNCell(RNNCellBase):
@@ -89,8 +79,7 @@ class RNNCell(RNNCellBase):
         input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size).
         """
         kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
-        if kind is None:
-            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        refuse_if(kind is None, "Unknown nonlinearity: {}", self.nonlinearity)
         return self._run(kind, input, None if hx is None else (hx,))[0]
 
 

@@ -1,8 +1,10 @@
 """Modules that hold other modules, whose parameters then count as theirs (in a plain list they would not)."""
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from operator import index
 
+from .checks import refuse_if
 from .module import Module, indent
 from .parameter import Parameter
 
@@ -24,8 +26,7 @@ class _Numbered(Module):
         if isinstance(index_, slice):
             return names[index_]
         index_ = index(index_)
-        if not -len(names) <= index_ < len(names):
-            raise IndexError(f"index {index_} is out of range")
+        refuse_if(not -len(names) <= index_ < len(names), "index {} is out of range", index_, kind=IndexError)
         return [names[index_]]
 
     def __getitem__(self, index_):
@@ -47,9 +48,25 @@ class _Numbered(Module):
 
     def extend(self, modules):
         """Add several modules at the end."""
+        wrong = not isinstance(modules, Iterable)
+        refuse_if(wrong, "not iterable", self._get_name(), type(modules).__name__)
         for module in [*modules]:
             self.append(module)
         return self
+
+    def insert(self, index_, module):
+        """Add a module before the module at an index."""
+        modules = [*self]
+        modules.insert(index_, module)
+        for number, module_ in enumerate(modules):
+            self._modules[str(number)] = module_
+        return self
+
+    def pop(self, index_):
+        """Remove a module and return it."""
+        module = self[index_]
+        del self[index_]
+        return module
 
 
 class Sequential(_Numbered):
@@ -66,6 +83,19 @@ class Sequential(_Numbered):
         for module in self:
             input = module(input)
         return input
+
+    def insert(self, index_, module):
+        """Add a module before the module at an index."""
+        refuse_if(not isinstance(module, Module), "module should be of type: {}", Module, kind=AssertionError)
+        refuse_if(abs(index_) > len(self), "Index out of range: {}", index_, kind=IndexError)
+        return super().insert(index_, module)
+
+    def __add__(self, other):
+        return Sequential(*self).__iadd__(other)
+
+    def __iadd__(self, other):
+        refuse_if(not isinstance(other, Sequential), "no Sequential", type(other))
+        return self.extend(other)
 
     def _part(self, named):
         return type(self)(OrderedDict(named))
@@ -96,6 +126,32 @@ class ModuleList(_Numbered):
                 groups.append([text, number, number])
         lines = [f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}" for text, a, b in groups]
         return f"{self._get_name()}(" + "".join(f"\n  {indent(line)}" for line in lines) + ("\n)" if lines else ")")
+
+
+class ModuleDict(Module):
+    """Modules under names."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        self.update(modules or {})
+
+    def __setitem__(self, key, module):
+        self.add_module(key, module)
+
+    def update(self, modules):
+        """Add the modules of a dictionary, or of pairs."""
+        refuse_if(not isinstance(modules, Iterable), "no pairs", type(modules).__name__)
+        for name, module in dict(modules).items():
+            self[name] = module
+
+
+def dictionary_method(name):
+    """Make the method of `ModuleDict` that does what the dictionary's does."""
+    return lambda self, *args: getattr(self._modules, name)(*args)
+
+
+for _name in "__contains__ __delitem__ __getitem__ __iter__ __len__ clear items keys pop values".split():
+    setattr(ModuleDict, _name, dictionary_method(_name))
 
 
 class ParameterList(_Numbered):

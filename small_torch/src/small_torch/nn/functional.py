@@ -5,125 +5,84 @@ import warnings
 
 import numpy as np
 
-from .. import dtypes, exponentials, matrices, pointwise
+from .. import dtypes, exponentials, matrices
 from ..autograd.profiler_legacy import note
-from ..comparing import where
 from ..creation import empty_like
 from ..drawing import bernoulli_
-from ..indexing import add_rows, getitem
-from ..joining import cat, stack
+from ..indexing import add_rows
+from ..joining import cat
 from ..matrices import matmul
-from ..pointwise import logsigmoid, sigmoid, softplus_array, tanh  # noqa: F401
+from ..operands import operands
+from ..pointwise import sigmoid, tanh  # noqa: F401
+from ..shapes import broadcast_tensors
 from ..sparse import SparseTensor
 from ..tape import rename_node
 from ..tensor import Tensor, record
-from .loss_functions import (  # noqa: F401
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    huber_loss,
-    l1_loss,
-    mse_loss,
-    nll_loss,
-    smooth_l1_loss,
-)  # fmt: skip
+from .activations import *  # noqa: F403
+from .checks import as_operation, check_fractions, check_indices, check_tensors, error, refuse_if
+from .loss_functions import *  # noqa: F403
+from .windows import adaptive_avg_pool1d, avg_pool1d, conv1d, max_pool1d, pad  # noqa: F401
 
 
 def linear(input, weight, bias=None):
     """Return x Wᵀ + b, for the last axis of x."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"linear(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    if input._array.shape[-1:] != weight._array.shape[1:]:
-        rows = math.prod(input._array.shape[:-1])
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input._array.shape[-1]} and "
-            f"{weight._array.shape[1]}x{weight._array.shape[0]})"
-        )
-    if input.dtype is not weight.dtype:
-        raise RuntimeError(
-            f"mat1 and mat2 must have the same dtype, but got {input.dtype.title} and {weight.dtype.title}"
-        )
-    if bias is not None and input._array.dtype == bias._array.dtype and bias._array.shape == weight._array.shape[:-1]:
+    check_tensors("linear", "bias", input=input, weight=weight, bias=bias)
+    refuse_if(not input.ndim or not weight.ndim, "linear axes", input.ndim, weight.ndim)
+    if bias is None:
+        return matmul(input, weight.t())
+    x, w = input._array, weight._array
+    rows = math.prod(x.shape[:-1])
+    refuse_if(w.ndim == 1, "mat2 must be a matrix, got 1-D tensor")
+    if x.shape[-1] != w.shape[-1]:
+        shapes = f"{rows}x{x.shape[-1]} and {w.shape[-1]}x{w.shape[0]}"
+        raise error("product sizes", shapes)
+    for name, tensor in (("self", bias), ("mat1", input)):
+        refuse_if(tensor._array.dtype != w.dtype, "product types", name, tensor.dtype.title, weight.dtype.title)
+    refuse_if(input.dtype is dtypes.bool_, "\"addmm_impl_cpu_\" not implemented for 'Bool'", kind=NotImplementedError)
+    if bias.ndim > 1 and input.ndim > 2:
+        return matmul(input, weight.t()) + bias
+    if bias._array.shape == w.shape[:1]:
         return matrices.linear(input, weight, bias)
-    product = matmul(input, weight.t() if weight.ndim == 2 else weight)
-    return product if bias is None else rename_node(product + bias, "Addmm" if input.ndim == 2 else "View")
+    bias.expand(rows, w.shape[0])  # raises an error if it does not fit
+    return rename_node(matmul(input, weight.t()) + bias, "Addmm")
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """Return eˣ / Σ eˣ along an axis."""
-    return exponentials.softmax(input, default_dim(input) if dim is None else dim, dtype)
+    return exponentials.softmax(input, default_dim("softmax", input) if dim is None else dim, dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """Return x − log Σ eˣ along an axis."""
-    return exponentials.log_softmax(input, default_dim(input) if dim is None else dim, dtype)
+    return exponentials.log_softmax(input, default_dim("log_softmax", input) if dim is None else dim, dtype)
 
 
-def default_dim(input):
+def default_dim(name, input):
     """Return the axis that torch takes by default, with torch's warning."""
-    warnings.warn(
-        "Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=3,
-    )
+    advice = "has been deprecated. Change the call to include dim=X as an argument."
+    warnings.warn(f"Implicit dimension choice for {name} {advice}", stacklevel=3)
     return 0 if input.ndim in (0, 1, 3) else 1
-
-
-def relu(input, inplace=False):
-    return input._assign(pointwise.relu(input)) if inplace else pointwise.relu(input)
-
-
-def leaky_relu(input, negative_slope=0.01, inplace=False):
-    out = rename_node(where(input > 0, input, input * negative_slope), "LeakyRelu")
-    return input._assign(out) if inplace else out
-
-
-def elu(input, alpha=1.0):
-    return rename_node(where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0))), "Elu")
-
-
-def gelu(input, approximate="none"):
-    """Return x · Φ(x)."""
-    if approximate == "tanh":
-        return rename_node(0.5 * input * (1 + tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input**3))), "Gelu")
-    return rename_node(input * 0.5 * (1 + pointwise.erf(input * math.sqrt(0.5))), "Gelu")
-
-
-def silu(input, inplace=False):
-    return rename_node(input * sigmoid(input), "Silu")
-
-
-def softplus(input, beta=1, threshold=20):
-    """Return log(1 + eᵝˣ) / β; x itself where βx is above the threshold."""
-    scaled = input._array * beta
-    with np.errstate(all="ignore"):
-        array = np.where(scaled > threshold, input._array, softplus_array(scaled) / beta).astype(input._array.dtype)
-    high = scaled > threshold
-    return record(array, "Softplus", (input,), lambda g: where(Tensor(high), g, g * sigmoid(input * beta)), [input])
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
     """Set each number to zero with probability p and divide the others by 1 − p, when training."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    check_tensors("dropout", input=input)
+    refuse_if(p < 0.0 or p > 1.0, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
     if not training or p == 0 or not input.numel():
         return input
+    refuse_if(input.dtype.kind < 2, "result type Float can't be cast to the desired output type {}", input.dtype.title)
     out = input * 0 if p == 1 else input * bernoulli_(empty_like(input.detach()), 1 - p).div_(1 - p)
     return input._assign(out) if inplace else out
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Return row i of the weight for each index i. The row padding_idx gets no gradient."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
     note("aten::embedding")
-    if input.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"torch.{input.dtype.title}Tensor instead (while checking arguments for embedding)"
-        )
+    check_tensors("embedding", weight=weight, indices=input)
+    check_indices("embedding", input)
+    refuse_if(weight.ndim != 2, "'weight' must be 2-D")
     n = weight._array.shape[0]
-    if input.numel() and (input._array.min() < 0 or input._array.max() >= n):
-        raise IndexError("index out of range in self")
+    refuse_if(input.numel() and (input._array.min() < 0 or input._array.max() >= n), "index")
     if padding_idx is not None:
         assert -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
         padding_idx %= n
@@ -161,37 +120,77 @@ def embedding_bag(
     """Return the mean, the sum or the maximum of each bag's rows: (bags, embedding_dim). Empty bags give zeros.
 
     input: (n), with the first position of each bag as offsets, or (bags, n). mode: "mean", "sum" or "max".
+    per_sample_weights: factors of the rows. include_last_offset: offsets also have the end. padding_idx: an index whose
+    rows do not count.
     """
     note("aten::embedding_bag")
-    if include_last_offset or padding_idx is not None:
-        raise NotImplementedError("small_torch has no include_last_offset and no padding_idx of embedding_bag")
-    if input.ndim == 2:
-        offsets, input = Tensor(np.arange(len(input)) * input.size(1)), input.reshape(-1)
-    rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1, 1)
-    starts = offsets._array
-    bag = np.searchsorted(starts, np.arange(len(input._array)), "right") - 1
+    offsets = check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights, padding_idx)
+    indices, starts = input.reshape(-1), offsets._array
+    factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    if include_last_offset:
+        starts, indices = starts[:-1], indices[: int(offsets[-1])]
+    for offset in starts[:1]:
+        refuse_if(offset != 0, "bag begin", offset)
+        refuse_if(starts[-1] > indices.numel(), "bag end", indices.numel(), starts[-1])
+    indices = indices if len(starts) else indices[:0]
+    refuse_if(((indices._array < 0) | (indices._array >= len(weight))).any(), "bag index")
+    bag = np.searchsorted(starts, np.arange(indices.numel()), "right") - 1
+    if padding_idx is not None:
+        counted = Tensor(indices._array != padding_idx % len(weight))
+        indices, bag = indices[counted], bag[counted._array]
+        factors = None if factors is None else factors[counted]
+    rows = embedding(indices, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if mode == "max":
-        parts = [rows[bag == k] for k in range(len(starts))]
-        return stack([part.amax(0) if len(part) else rows.new_zeros(rows.size(1)) for part in parts])
+        rows = cat([rows, rows.new_zeros(1, rows.size(1))])  # the last row is an empty bag's
+        groups = [np.flatnonzero(bag == k) for k in range(len(starts))]
+        winners = [group[rows._array[group].argmax(0)] if len(group) else np.full(rows.size(1), -1) for group in groups]
+        return as_operation(rows.gather(0, Tensor(np.array(winners) % len(rows))), "EmbeddingBag")
+    rows = rows if factors is None else rows * factors.unsqueeze(1)
     out = rows.new_zeros(len(starts), rows.size(1)).index_add(0, Tensor(bag), rows)
-    counts = np.maximum(np.bincount(bag, minlength=len(starts)), 1)[:, None]
-    return out / Tensor(counts.astype(rows._array.dtype)) if mode == "mean" else out
+    if mode == "mean":
+        counts = np.maximum(np.bincount(bag, minlength=len(starts)), 1)[:, None]
+        out = out / Tensor(counts.astype(rows._array.dtype))
+    return as_operation(out, "EmbeddingBag", input, offsets)
+
+
+def check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, factors, padding_idx):
+    """Check the arguments of `embedding_bag`; return the offsets."""
+    if factors is not None and input.shape != factors.shape:
+        raise error("bag factor sizes", factors.shape, input.shape)
+    refuse_if(weight.dim() != 2, "bag weight axes", weight.dim())
+    refuse_if(input.dim() not in (1, 2), "bag input axes", input.dim())
+    if input.dim() == 2:
+        refuse_if(offsets is not None, "bag offsets", type(offsets))
+        refuse_if(not input.size(1), "step must be nonzero")
+        offsets = Tensor(np.arange(0, input.numel(), input.size(1)))
+    elif offsets is None or offsets.dim() != 1:
+        raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
+    refuse_if(mode not in ("sum", "mean", "max"), "mode has to be one of sum, mean or max", kind=ValueError)
+    refuse_if(mode == "max" and scale_grad_by_freq, "bag scale")
+    refuse_if(mode == "max" and sparse, "max mode does not support sparse weights", kind=ValueError)
+    refuse_if(factors is not None and mode != "sum", "bag factors", mode)
+    for indices in (input, offsets):
+        check_indices("embedding_bag", indices)
+    refuse_if(weight.dtype.kind != 2, "bag weight type", weight.type())
+    n = len(weight)
+    refuse_if(padding_idx is not None and not -n <= padding_idx < n, "bag padding", -n, n - 1, padding_idx)
+    if factors is not None and factors.dtype is not weight.dtype:
+        raise error("bag types", weight.type(), factors.type())
+    return offsets
 
 
 def one_hot(tensor, num_classes=-1):
     """Return vectors with a one at each index, zeros elsewhere."""
     note("aten::one_hot")
-    if tensor.dtype is not dtypes.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    check_tensors("one_hot", input=tensor)
+    refuse_if(tensor.dtype is not dtypes.int64, "one_hot is only applicable to index tensor of type LongTensor.")
     index = tensor._array
-    if index.size and index.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
+    refuse_if(index.size and index.min() < 0, "Class values must be non-negative.")
+    refuse_if(not index.size and num_classes <= 0, "Can not infer total number of classes from empty tensor.")
     if num_classes == -1:
         num_classes = int(index.max()) + 1
     elif index.size and index.max() >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+        raise error("class too large")
     return Tensor((index[..., None] == np.arange(num_classes)).astype(np.int64))
 
 
@@ -201,53 +200,85 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    return rename_node((x1 * x2).sum(dim) / (x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps)), "Sum.1")
+    """Return x₁ · x₂ / ( ‖x₁‖ ‖x₂‖ ), with norms of at least eps, along an axis."""
+    x1, x2 = broadcast_tensors(*operands(x1, x2))
+    refuse_if(x1.dtype.kind < 2, "expected common dtype to be floating point, yet common dtype is {}", x1.dtype.title)
+    x1, x2 = (x / x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2))
+    return rename_node((x1 * x2).sum(dim), "Sum.1")
+
+
+def check_norm_types(kernel, input, *parameters):
+    """Raise torch's error unless all have the input's type, or float32 beside a float16 input."""
+    check_fractions(kernel, input)
+    types = [tensor.dtype for tensor in parameters if tensor is not None]
+    if types and types[0] is not input.dtype:
+        is_float = types[0] is dtypes.float32
+        refuse_if(not is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
+        refuse_if(input.dtype is not dtypes.float16, "mixed dtype (CPU): all inputs must share same datatype.")
+    for type_ in types[1:]:
+        refuse_if(type_ is not types[0], "expected scalar type {} but found {}", types[0].title, type_.title)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Return (x − mean) / √(variance + ε) · weight + bias, over the last axes."""
-    axes = tuple(range(-len(tuple(normalized_shape)), 0))
-    if tuple(input._array.shape[axes[0] :]) != tuple(normalized_shape):
-        raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*,"
-            f" {', '.join(map(str, normalized_shape))}], but got input of size{list(input.shape)}"
-        )
-    centered = input - input.mean(axes, True)
+    check_tensors("layer_norm", input=input)
+    if not isinstance(normalized_shape, tuple | list):
+        kind = type(normalized_shape).__name__
+        raise error("norm shape type", kind)
+    shape = list(normalized_shape)
+    refuse_if(not shape, "norm without axes")
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and list(tensor.shape) != shape:
+            raise error("norm parameter", name, name, list(tensor.shape), shape)
+    axes = tuple(range(-len(shape), 0))
+    refuse_if(
+        list(input.shape[-len(shape) :]) != shape, "norm input", shape, ", ".join(map(str, shape)), list(input.shape)
+    )
+    check_norm_types("LayerNormKernelImpl", input, weight, bias)
+    x = input.float() if input.dtype.name == "float16" else input
+    centered = x - x.mean(axes, True)
     out = centered * (centered * centered).mean(axes, True).add(eps).rsqrt()
     out = out if weight is None else out * weight
-    return rename_node(out if bias is None else out + bias, "NativeLayerNorm")
+    out = out if bias is None else out + bias
+    return as_operation(out.to(input.dtype), "NativeLayerNorm", input, weight)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """Return x / √(mean of x² + ε) · weight, over the last axes."""
+    axes = tuple(range(-len(tuple(normalized_shape)), 0))
+    eps = float(np.finfo(input._array.dtype).eps) if eps is None else eps
+    out = input * (input * input).mean(axes, True).add(eps).rsqrt()
+    return as_operation(out if weight is None else out * weight, "FusedRmsNorm", input, weight)
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """Normalise each channel (axis 1), by the batch's mean and variance when training, else by the running ones."""
-    channels, axes = input._array.shape[1], tuple(i for i in range(input.ndim) if i != 1)
-    for name, tensor in (
-        ("running_mean", running_mean),
-        ("running_var", running_var),
-        ("weight", weight),
-        ("bias", bias),
-    ):
-        if tensor is not None and tensor.numel() != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {tensor.numel()}")
+    channels, axes = input.size(1) if input.ndim > 1 else 0, tuple(i for i in range(input.ndim) if i != 1)
     shape = (1, channels) + (1,) * (input.ndim - 2)
-    if training and input.numel() == channels:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    count = input.numel() // channels if channels else 0
+    refuse_if(training and count == 1, "norm of one value", input.shape)
+    running = {"running_mean": running_mean, "running_var": running_var}
+    for name, tensor in (running | {"weight": weight, "bias": bias}).items():
+        if tensor is not None and tensor.numel() != channels:
+            raise error("norm elements", name, channels, tensor.numel())
+        refuse_if(tensor is None and name in running and not training, "{} must be defined in evaluation mode", name)
+    check_norm_types("batch_norm", input, weight, bias, running_mean, running_var)
+    x = input.float() if input.dtype.name == "float16" else input
+    mean, var = running_mean, running_var
     if training:
-        mean = input.mean(axes)
-        centered = input - mean.reshape(shape)
+        mean = x.mean(axes)
+        centered = x - mean.reshape(shape)
         var = (centered * centered).mean(axes)
         if running_mean is not None:
-            count = input.numel() // channels
-            running_mean._array[...] = (1 - momentum) * running_mean._array + momentum * mean._array
-            running_var._array[...] = (1 - momentum) * running_var._array + momentum * var._array * (
-                count / (count - 1)
-            )
+            for kept, new in ((running_mean, mean._array), (running_var, var._array * (count / max(count - 1, 1)))):
+                kept._array[...] = (1 - momentum) * kept._array + momentum * new
+                kept._changes[0] += 1
     else:
-        mean, var = running_mean, running_var
-        centered = input - mean.reshape(shape)
+        centered = x - mean.reshape(shape)
     out = centered * (var.reshape(shape) + eps).rsqrt()
     out = out if weight is None else out * weight.reshape(shape)
-    return rename_node(out if bias is None else out + bias.reshape(shape), "NativeBatchNorm")
+    out = out if bias is None else out + bias.reshape(shape)
+    return as_operation(out.to(input.dtype), "NativeBatchNorm", input, weight)
 
 
 def scaled_dot_product_attention(
@@ -256,6 +287,20 @@ def scaled_dot_product_attention(
     """Return softmax(Q Kᵀ / √d + mask) V."""
     note("aten::scaled_dot_product_attention")
     note("aten::_scaled_dot_product_attention_math")
+    dims, types = [[getattr(x, name) for x in (query, key, value)] for name in ("ndim", "dtype")]
+    refuse_if(min(dims) < 2, "attention axes", *dims)
+    refuse_if(types[1:] != types[:-1], "attention types", *(dtype.c_name for dtype in types))
+    refuse_if(types[0].kind < 2, "expected scalar type Float but found {}", types[0].title)
+    if attn_mask is not None:
+        refuse_if(is_causal, "mask of causal attention")
+        refuse_if(
+            attn_mask.dtype not in (dtypes.bool_, dtypes.float32, types[0]),
+            "attention mask type",
+            attn_mask.dtype.c_name,
+            types[0].c_name,
+        )
+    if enable_gqa:
+        key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     scale = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
@@ -267,35 +312,3 @@ def scaled_dot_product_attention(
         without_keys = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
         weights = weights.masked_fill(Tensor(without_keys), 0.0)
     return rename_node(dropout(weights, dropout_p) @ value, "UnsafeView")
-
-
-def pad(input, pad, mode="constant", value=None):
-    """Add numbers at the ends. pad: (left, right) of the last axis, then of the one before, …."""
-    if mode != "constant":
-        raise NotImplementedError(f"pad with mode={mode!r} is not in small_torch")
-    widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-    if min(min(pair) for pair in widths) < 0:
-        cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, input._array.shape))
-        flat = [width for pair in reversed(widths) for width in (max(pair[0], 0), max(pair[1], 0))]
-        return globals()["pad"](getitem(input, cut), flat, value=value)
-    inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, input._array.shape))
-    array = np.pad(input._array, widths, constant_values=0 if value is None else value)
-    return record(array, "ConstantPadNd", (input,), lambda g: getitem(g, inside))
-
-
-def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """Convolve along the last axis. input: (N, C, L), weight: (C_out, C / groups, k)."""
-    if dilation != 1:
-        raise NotImplementedError("conv1d with dilation is not in small_torch")
-    x = pad(input, (padding, padding)) if padding else input
-    windows = x.unfold(-1, weight._array.shape[-1], stride)  # (N, C, L', k)
-    if groups == 1:
-        out = (windows.transpose(1, 2).flatten(2) @ weight.flatten(1).t()).transpose(1, 2)
-    elif groups == weight._array.shape[0] == x._array.shape[1]:
-        out = (windows * weight[:, 0][:, None, :]).sum(-1)
-    else:
-        parts = zip(windows.chunk(groups, 1), weight.chunk(groups, 0))
-        out = cat(
-            [(x_part.transpose(1, 2).flatten(2) @ w_part.flatten(1).t()).transpose(1, 2) for x_part, w_part in parts], 1
-        )
-    return rename_node(out if bias is None else out + bias[:, None], "Convolution")

@@ -3,17 +3,16 @@
 import math
 import warnings
 
-from ..creation import empty, eye
+from ..creation import empty, empty_like, eye, ones_like
+from ..dtypes import bool_
 from ..linalg import qr
 from ..tape import no_grad
+from .checks import refuse_if
 
 # factors that compensate for how much a nonlinearity shrinks its inputs
 GAINS = {
-    "linear": 1,
-    "conv1d": 1,
-    "conv2d": 1,
-    "conv3d": 1,
-    "sigmoid": 1,
+    **dict.fromkeys(("linear", "conv1d", "conv2d", "conv3d", "sigmoid"), 1),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), 1),
     "tanh": 5 / 3,
     "relu": math.sqrt(2),
     "selu": 3 / 4,
@@ -24,11 +23,9 @@ def calculate_gain(nonlinearity, param=None):
     """Return the factor for weights before this nonlinearity. param: the slope of "leaky_relu"."""
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
-        if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise ValueError(f"negative_slope {param} not a valid number")
+        refuse_if(isinstance(slope, bool) or not isinstance(slope, int | float), "slope", param)
         return math.sqrt(2 / (1 + slope**2))
-    if nonlinearity not in GAINS:
-        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    refuse_if(nonlinearity not in GAINS, "Unsupported nonlinearity {}", nonlinearity, kind=ValueError)
     return GAINS[nonlinearity]
 
 
@@ -64,15 +61,13 @@ def zeros_(tensor):
 @no_grad()
 def eye_(tensor):
     """Set a matrix to the identity; raise ValueError for other tensors."""
-    if tensor.dim() != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
+    refuse_if(tensor.dim() != 2, "Only tensors with 2 dimensions are supported", kind=ValueError)
     return tensor.copy_(eye(*tensor.shape))
 
 
 def fans(tensor):
     """Return how many inputs each output of a weight has, and how many outputs each input has."""
-    if tensor.dim() < 2:
-        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    refuse_if(tensor.dim() < 2, "fans")
     field = math.prod(tensor.shape[2:])
     return tensor.size(1) * field, tensor.size(0) * field
 
@@ -83,8 +78,7 @@ _calculate_fan_in_and_fan_out = fans
 def fan_of(tensor, mode):
     """Return the fan that mode names."""
     mode, modes = mode.lower(), ["fan_in", "fan_out"]
-    if mode not in modes:
-        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
+    refuse_if(mode not in modes, "Mode {} not supported, please use one of {}", mode, modes, kind=ValueError)
     return fans(tensor)[modes.index(mode)]
 
 
@@ -114,11 +108,46 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
     return tensor if std is None else uniform_(tensor, -math.sqrt(3) * std, math.sqrt(3) * std, generator)
 
 
+def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    """Draw from N(0, s²) with s = gain / √fan. a: the slope of "leaky_relu"."""
+    std = kaiming_std(tensor, a, mode, nonlinearity)
+    return tensor if std is None else normal_(tensor, 0.0, std, generator)
+
+
+@no_grad()
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    """Draw from the part of N(mean, std²) that lies in [a, b].
+
+    If it is large, normal numbers outside are drawn again; else uniform numbers are accepted in proportion to the
+    density, relative to its maximum.
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be"
+            " incorrect.",
+            stacklevel=2,
+        )
+    low, high = ((1 + math.erf((bound - mean) / std / math.sqrt(2))) / 2 for bound in (a, b))
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    pending = ones_like(tensor, dtype=bool_)
+    while pending.any():
+        new = empty_like(tensor)
+        if high - low > 0.3:
+            new.normal_(mean, std, generator=generator)
+            rejected = (new < a) | (new > b)
+        else:
+            new.uniform_(a, b, generator=generator)
+            log_density = new.clone().sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+            rejected = empty_like(tensor).uniform_(generator=generator).log_() > log_density
+        tensor.copy_(new.where(pending, tensor))
+        pending = pending & rejected
+    return tensor
+
+
 @no_grad()
 def orthogonal_(tensor, gain=1, generator=None):
     """Draw an orthogonal matrix (Saxe et al. 2013): the Q of a random matrix, with signs that make it unique."""
-    if tensor.dim() < 2:
-        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    refuse_if(tensor.dim() < 2, "Only tensors with 2 or more dimensions are supported", kind=ValueError)
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)

@@ -2,13 +2,15 @@
 
 import math
 
+from ..absent import EXPLANATION
 from ..creation import empty, ones, tensor, zeros
 from ..dtypes import int64
 from ..tape import no_grad
 from . import functional as F
 from . import init
+from .checks import refuse_if
 from .module import Module
-from .parameter import Parameter
+from .parameter import Parameter, add_parameters, show_changed
 
 
 class Identity(Module):
@@ -22,6 +24,15 @@ class Identity(Module):
         return input
 
 
+def draw_linear(layer):
+    """Draw weight and bias from U(-1/√in, 1/√in), where in is the number of inputs of each output."""
+    init.kaiming_uniform_(layer.weight, a=math.sqrt(5))  # the same as U(-1/√in, 1/√in)
+    if layer.bias is not None:
+        fan_in, _ = init.fans(layer.weight)
+        bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+        init.uniform_(layer.bias, -bound, bound)
+
+
 class Linear(Module):
     """W x + b for every vector.
 
@@ -32,16 +43,11 @@ class Linear(Module):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(empty(out_features, in_features, device=device, dtype=dtype))
-        self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
+        shapes = {"weight": (out_features, in_features), "bias": (out_features,) if bias else None}
+        add_parameters(self, device, dtype, **shapes)
         self.reset_parameters()
 
-    def reset_parameters(self):
-        """Draw the initial values."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))  # the same as U(-1/√in, 1/√in)
-        if self.bias is not None:
-            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
-            init.uniform_(self.bias, -bound, bound)
+    reset_parameters = draw_linear
 
     def forward(self, input):
         """Return (*, out_features) of an input (*, in_features)."""
@@ -51,6 +57,103 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class Conv1d(Module):
+    """The same linear function of every window of a signal.
+
+    Parameters: `weight` (out_channels, in_channels / groups, kernel_size) and `bias` (out_channels), or None without,
+    initially as a `Linear`'s. The arguments are torch's.
+    """
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+        padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__()
+        refuse_if(groups <= 0, "groups must be a positive integer", kind=ValueError)
+        for name, channels in (("in", in_channels), ("out", out_channels)):
+            refuse_if(channels % groups != 0, "{}_channels must be divisible by groups", name, kind=ValueError)
+        kernel_size, stride, dilation = map(as_tuple, (kernel_size, stride, dilation))
+        if isinstance(padding, str):
+            names = {"same", "valid"}
+            refuse_if(padding not in names, "padding name", padding, names)
+            strided = padding == "same" and stride != (1,)
+            refuse_if(strided, "padding='same' is not supported for strided convolutions", kind=ValueError)
+        refuse_if(padding_mode != "zeros", "padding_mode={!r} " + EXPLANATION, padding_mode, kind=NotImplementedError)
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride, self.dilation = kernel_size, stride, dilation
+        self.padding = padding if isinstance(padding, str) else as_tuple(padding)
+        shape = (out_channels, in_channels // groups, *kernel_size)
+        add_parameters(self, device, dtype, weight=shape, bias=(out_channels,) if bias else None)
+        self.reset_parameters()
+
+    reset_parameters = draw_linear
+
+    def forward(self, input):
+        """Return (N, out_channels, L') of a signal (N, in_channels, L), or of one without N."""
+        return F.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+    def extra_repr(self):
+        sizes = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        sizes += show_changed(self, padding=(0,), dilation=(1,), groups=1)
+        return sizes + (", bias=False" if self.bias is None else "")
+
+
+def as_tuple(value):
+    """Return a number as a tuple of one; a tuple or list as a tuple."""
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+class MaxPool1d(Module):
+    """The maximum of every window of a signal. The arguments are torch's."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.dilation, self.return_indices, self.ceil_mode = padding, dilation, return_indices, ceil_mode
+
+    def forward(self, input):
+        """Return (N, C, L') of a signal (N, C, L), or of one without N."""
+        sizes = (self.kernel_size, self.stride, self.padding, self.dilation)
+        return F.max_pool1d(input, *sizes, self.ceil_mode, self.return_indices)
+
+    def extra_repr(self):
+        names = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
+
+
+class AvgPool1d(Module):
+    """The mean of every window of a signal. The arguments are torch's."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        super().__init__()
+        stride = kernel_size if stride is None else stride
+        self.kernel_size, self.stride, self.padding = map(as_tuple, (kernel_size, stride, padding))
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input):
+        """Return (N, C, L') of a signal (N, C, L), or of one without N."""
+        sizes = (self.kernel_size, self.stride, self.padding)
+        return F.avg_pool1d(input, *sizes, self.ceil_mode, self.count_include_pad)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AdaptiveAvgPool1d(Module):
+    """The means of output_size windows that cover a signal evenly."""
+
+    def __init__(self, output_size):
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input):
+        """Return (N, C, output_size) of a signal (N, C, L), or of one without N."""
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}"
+
+
 class Embedding(Module):
     """A table of vectors: index i gets row i.
 
@@ -58,21 +161,22 @@ class Embedding(Module):
     arguments are those of `functional.embedding`. Raises AssertionError for a padding_idx outside the table.
     """
 
+    _padding_error = "Padding_idx must be within num_embeddings"
+
     def __init__(
         self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
         sparse=False, _weight=None, _freeze=False, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__()
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
-                raise AssertionError("Padding_idx must be within num_embeddings")
+            in_table = -num_embeddings <= padding_idx < max(num_embeddings, 1)
+            refuse_if(not in_table, self._padding_error, kind=AssertionError)
             padding_idx += num_embeddings if padding_idx < 0 else 0
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         shape = [num_embeddings, embedding_dim]
-        if _weight is not None and list(_weight.shape) != shape:
-            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        refuse_if(_weight is not None and list(_weight.shape) != shape, "table size")
         self.weight = Parameter(empty(shape, device=device, dtype=dtype) if _weight is None else _weight, not _freeze)
         if _weight is None:
             self.reset_parameters()
@@ -80,9 +184,10 @@ class Embedding(Module):
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, *args, **kwargs):
         """Make an embedding of this table (num_embeddings, embedding_dim). freeze: do not train it."""
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        return cls(*embeddings.shape, *args, **kwargs, _weight=embeddings, _freeze=freeze)
+        refuse_if(embeddings.dim() != 2, "Embeddings parameter is expected to be 2-dimensional", kind=AssertionError)
+        layer = cls(*embeddings.shape, *args, **kwargs, _weight=embeddings)
+        layer.weight.requires_grad = not freeze
+        return layer
 
     def reset_parameters(self):
         """Draw the initial values."""
@@ -98,18 +203,47 @@ class Embedding(Module):
         )
 
     def extra_repr(self):
-        defaults = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
-        changed = [
-            f", {name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value
-        ]
-        return f"{self.num_embeddings}, {self.embedding_dim}" + "".join(changed)
+        changed = show_changed(
+            self, padding_idx=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, sparse=False
+        )
+        return f"{self.num_embeddings}, {self.embedding_dim}{changed}"
+
+
+class EmbeddingBag(Embedding):
+    """The mean, the sum or the maximum of the vectors of each bag of indices.
+
+    Parameter: `weight`, as `Embedding`'s. The arguments are those of `functional.embedding_bag`.
+    """
+
+    _padding_error = "padding_idx must be within num_embeddings"
+
+    def __init__(
+        self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean",
+        sparse=False, _weight=None, include_last_offset=False, padding_idx=None, device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, _weight,
+            device=device, dtype=dtype,
+        )  # fmt: skip
+        self.mode, self.include_last_offset = mode, include_last_offset
+
+    def forward(self, input, offsets=None, per_sample_weights=None):
+        """Return (bags, embedding_dim) of indices (bags, n), or of (n) with the first position of each bag."""
+        return F.embedding_bag(
+            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
+            per_sample_weights, self.include_last_offset, self.padding_idx,
+        )  # fmt: skip
+
+    def extra_repr(self):
+        changed = show_changed(self, max_norm=None, norm_type=2, scale_grad_by_freq=False)
+        mode = f", mode={self.mode!r}" + show_changed(self, padding_idx=None)
+        return f"{self.num_embeddings}, {self.embedding_dim}{changed}{mode}"
 
 
 class _DropoutNd(Module):
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        refuse_if(p < 0 or p > 1, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
         self.p, self.inplace = p, inplace
 
     def extra_repr(self):
@@ -135,8 +269,8 @@ class LayerNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        for name, exists in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if exists else None)
+        exists = {"weight": elementwise_affine, "bias": elementwise_affine and bias}
+        add_parameters(self, device, dtype, **{name: shape if exists[name] else None for name in exists})
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -171,9 +305,8 @@ class BatchNorm1d(Module):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        factory = {"device": device, "dtype": dtype}
-        for name, exists in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, Parameter(empty(num_features, **factory)) if exists else None)
+        factory, exists = {"device": device, "dtype": dtype}, {"weight": affine, "bias": affine and bias}
+        add_parameters(self, **factory, **{name: (num_features,) if exists[name] else None for name in exists})
         self.register_buffer("running_mean", zeros(num_features, **factory) if track_running_stats else None)
         self.register_buffer("running_var", ones(num_features, **factory) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
@@ -192,8 +325,7 @@ class BatchNorm1d(Module):
 
     def forward(self, input):
         """Return a tensor of the input's shape, (B, num_features) or (B, num_features, T)."""
-        if input.dim() not in (2, 3):
-            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+        refuse_if(input.dim() not in (2, 3), "expected 2D or 3D input (got {}D input)", input.dim(), kind=ValueError)
         momentum = self.momentum or 0.0
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
@@ -224,75 +356,3 @@ class Flatten(Module):
 
     def extra_repr(self):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
-
-# Modules made from functions
-
-
-class _Function(Module):
-    """Base class of modules that call a function of `functional`.
-
-    The function's arguments are kept: those in `tensors` as buffers, others as attributes. max_positional: how many may
-    be positional.
-    """
-
-    function, tensors, options, max_positional = "", (), {}, 0
-
-    def __init__(self, *args, **kwargs):
-        defaults = dict.fromkeys(self.tensors) | self.options
-        if len(args) > self.max_positional:
-            takes = (
-                f"from 1 to {self.max_positional + 1} positional arguments"
-                if self.max_positional
-                else "1 positional argument"
-            )
-            raise TypeError(f"{type(self).__name__}.__init__() takes {takes} but {len(args) + 1} were given")
-        super().__init__(
-            **{name: value for name, value in kwargs.items() if name not in defaults}
-        )  # which raises TypeError for them
-        for name, value in (defaults | dict(zip(defaults, args)) | kwargs).items():
-            if name in self.tensors:
-                self.register_buffer(name, value)
-            else:
-                setattr(self, name, value)
-
-    def _call_function(self, *inputs):
-        arguments = {name: getattr(self, name) for name in (*self.tensors, *self.options)}
-        return getattr(F, self.function)(*inputs, **arguments)
-
-
-def as_module(name, forward, doc, **attributes):
-    """Make a subclass of _Function with this name. forward: a function of the module and its inputs."""
-    forward.__name__, forward.__qualname__ = "forward", f"{name}.forward"
-    return type(name, (_Function,), {"__doc__": doc, "__module__": __name__, "forward": forward, **attributes})
-
-
-def activation(name, doc, **options):
-    """Make a module of an elementwise function. options: its arguments' defaults."""
-
-    def extra_repr(self):
-        shown = {option: getattr(self, option) for option in options}
-        return ", ".join(f"{option}={value!r}" for option, value in shown.items() if option != "inplace" or value)
-
-    return as_module(
-        name, lambda self, input: self._call_function(input), doc,
-        function=FUNCTIONS.get(name, name.lower()), options=options, max_positional=len(options), extra_repr=extra_repr,
-    )  # fmt: skip
-
-
-FUNCTIONS = {"LeakyReLU": "leaky_relu", "LogSoftmax": "log_softmax"}
-Tanh = activation("Tanh", "tanh( x )")
-Sigmoid = activation("Sigmoid", "σ( x ) = 1 / ( 1 + exp( -x ) )")
-ReLU = activation("ReLU", "max( 0, x )", inplace=False)
-GELU = activation(
-    "GELU", 'x Φ( x ), with Φ the normal distribution; nearly the same for approximate="tanh".', approximate="none"
-)
-SiLU = activation("SiLU", "x σ( x )")
-Softplus = activation(
-    "Softplus", "log( 1 + exp( β x ) ) / β; x itself where β x is above the threshold.", beta=1.0, threshold=20.0
-)
-LeakyReLU = activation(
-    "LeakyReLU", "x where it is positive, else negative_slope · x.", negative_slope=0.01, inplace=False
-)
-Softmax = activation("Softmax", "exp( x ), divided by its sum along an axis.", dim=None)
-LogSoftmax = activation("LogSoftmax", "log softmax( x ) along an axis.", dim=None)

@@ -5,131 +5,274 @@ import warnings
 import numpy as np
 
 from .. import dtypes
+from ..arithmetic import zeros
 from ..comparing import where
-from ..elementwise import masked
 from ..exponentials import log_softmax
-from ..gathering import gather
-from ..pointwise import logsigmoid
-from ..shapes import squeeze, unsqueeze
-from ..tape import rename_node
-from ..tensor import Tensor
+from ..gathering import scatter
+from ..operands import operands
+from ..shapes import broadcast_tensors
+from ..tensor import Tensor, record
+from .activations import logsigmoid
+from .checks import as_operation, check_fractions, check_tensors, error, refuse_if
 
 
-def reduce_loss(loss, reduction):
-    """Return the mean or the sum of a loss, or the loss itself."""
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+def parse_reduction(reduction, size_average=None, reduce=None):
+    """Return how to reduce a loss: "none", "mean" or "sum". The other two are torch's older arguments."""
+    if size_average is not None or reduce is not None:
+        sums, means = reduce is None or reduce, size_average is None or size_average
+        reduction = "none" if not sums else "mean" if means else "sum"
+        text = f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead."
+        warnings.warn(text, stacklevel=4)
+    if reduction == "elementwise_mean":
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=4)
+        return "mean"
+    refuse_if(reduction not in ("none", "mean", "sum"), "reduction", reduction)
+    return reduction
 
 
-def warn_if_shapes_differ(input, target):
-    """Give torch's warning if input and target have different shapes."""
-    if target.shape != input.shape:
+def reduce_loss(loss, reduction, weight=None):
+    """Return the mean or the sum of a loss, or the loss itself; with a weight, the weighted mean or sum."""
+    if weight is not None:
+        return (loss * weight).sum() / weight.sum() if reduction == "mean" else reduce_loss(loss * weight, reduction)
+    return loss if reduction == "none" else getattr(loss, reduction)()
+
+
+def broadcast_pair(input, target, weight=None):
+    """Return input and target in one shape; warn if their shapes differ, as torch does."""
+    if target.size() != input.size():
         warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
-            " likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This"
+            " will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
+    refuse_if(weight is not None and weight.size() != input.size(), "weight size")
+    return (input, target) if target.shape == input.shape else broadcast_tensors(input, target)
 
 
-def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+def loss_of_difference(name, kernel, value, slope):
+    """Make a loss of d = input − target from its value, in numpy, and its slope, in operations on tensors.
+
+    Both are functions of d and one option. kernel: as for `check_fractions`.
+    """
+
+    def loss(input, target, reduction, option=None):
+        a, b = operands(input, target)
+        check_fractions(kernel, a)
+        with np.errstate(all="ignore"):
+            losses = value(a._array - b._array, option)
+            array = losses if reduction == "none" else losses.sum()
+            array = np.asarray(array / losses.size if reduction == "mean" else array, losses.dtype)
+
+        def rule(g):
+            g = (g / losses.size if reduction == "mean" else g) * slope(a - b, option)
+            return g, -g
+
+        return record(array, name, (a, b), rule, (a, b))
+
+    return loss
+
+
+squared = loss_of_difference("MseLoss", "mse_cpu", lambda d, _: d * d, lambda d, _: 2 * d)
+smooth = loss_of_difference(
+    "SmoothL1Loss",
+    "smooth_l1_cpu",
+    lambda d, beta: np.where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta),
+    lambda d, beta: (d / beta).clamp(-1, 1),
+)
+huber = loss_of_difference(
+    "HuberLoss",
+    "huber_cpu",
+    lambda d, delta: np.where(abs(d) <= delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)),
+    lambda d, delta: d.clamp(-delta, delta),
+)
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """Return (x − target)²."""
-    warn_if_shapes_differ(input, target)
-    difference = input - target
-    return rename_node(reduce_loss(difference * difference, reduction), "MseLoss")
+    input, target = broadcast_pair(input, target, weight)
+    reduction = parse_reduction(reduction, size_average, reduce)
+    return (
+        squared(input, target, reduction) if weight is None else reduce_loss((input - target) ** 2, reduction, weight)
+    )
 
 
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """Return |x − target|."""
-    warn_if_shapes_differ(input, target)
-    return reduce_loss((input - target).abs(), reduction)
+    input, target = broadcast_pair(input, target, weight)
+    return reduce_loss((input - target).abs(), parse_reduction(reduction, size_average, reduce), weight)
 
 
-def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
-    warn_if_shapes_differ(input, target)
-    distance = (input - target).abs()
-    return rename_node(
-        reduce_loss(where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction),
-        "SmoothL1Loss",
-    )
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """Return |x − target|, smoothed by a parabola where it is below beta."""
+    input, target = broadcast_pair(input, target)
+    reduction = parse_reduction(reduction, size_average, reduce)
+    refuse_if(beta < 0, "smooth_l1_loss does not support negative values for beta.")
+    return smooth(input, target, reduction, beta) if beta else reduce_loss((input - target).abs(), reduction)
 
 
-def huber_loss(input, target, reduction="mean", delta=1.0):
-    warn_if_shapes_differ(input, target)
-    distance = (input - target).abs()
-    return rename_node(
-        reduce_loss(where(distance < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta)), reduction),
-        "HuberLoss",
-    )
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """Return ½ (x − target)², continued by lines where the distance is above delta. The result has the input's type."""
+    input, target = broadcast_pair(input, target, weight)
+    reduction = parse_reduction(reduction)
+    refuse_if(delta <= 0, "huber_loss does not support non-positive values for delta.")
+    common, _ = operands(input, target)
+    check_cast(common, input)
+    check_fractions("huber_cpu", common)
+    out = huber(input, target.to(input.dtype), reduction if weight is None else "none", delta)
+    if target.dtype is not input.dtype and out._grad_fn is not None:
+
+        def refuse(g):
+            found, expected = (target, input) if input.requires_grad else (input, target)
+            raise error("huber types", found.dtype.title, expected.dtype.title)
+
+        out._grad_fn.rule = refuse
+    return out if weight is None else reduce_loss(out * weight, reduction)
+
+
+def check_cast(source, like):
+    """Raise RuntimeError if numbers of source's type do not fit into the other's."""
+    refuse_if(source.dtype.kind > like.dtype.kind, "cast", source.dtype.title, like.dtype.title)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Return −( y log x + (1 − y) log(1 − x) ), with logarithms of at least −100."""
-    if input.numel() and (input._array.min() < 0 or input._array.max() > 1):
-        raise RuntimeError("all elements of input should be between 0 and 1")
-    loss = (target - 1) * (1 - input).log().clamp(min=-100) - target * input.log().clamp(min=-100)
-    return rename_node(reduce_loss(loss if weight is None else loss * weight, reduction), "BinaryCrossEntropy")
+    reduction = parse_reduction(reduction, size_average, reduce)
+    refuse_if(target.size() != input.size(), "probabilities and target", target.size(), input.size())
+    refuse_if(target.dtype is not input.dtype, "Found dtype {} but expected {}", target.dtype.title, input.dtype.title)
+    if weight is not None:
+        check_constant("binary_cross_entropy", weight)
+        weight = weight.expand(np.broadcast_shapes(target.shape, weight.shape))
+    check_fractions("binary_cross_entropy", input)
+    for name, tensor in (("input", input), ("target", target)):
+        refuse_if(not ((tensor._array >= 0) & (tensor._array <= 1)).all(), "probabilities", name)
+    x, y = input.detach(), target.detach()
+    losses = (y - 1) * (1 - x).log().clamp(min=-100) - y * x.log().clamp(min=-100)
+    losses = losses if weight is None else losses.mul_(weight)
+
+    def rule(g):
+        g = g / losses.numel() if reduction == "mean" else g
+        g = g if weight is None else g * weight
+        slope = (input - target) / ((1 - input) * input).clamp_min(1e-12)
+        return g * slope, g * ((1 - input).log() - input.log()) if target.requires_grad else None
+
+    array = reduce_loss(losses, reduction)._array
+    return record(array, "BinaryCrossEntropy", (input, target), rule, (input, target))
 
 
 def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """Return the binary cross entropy of σ(x), without overflow."""
-    if target.shape != input.shape:
-        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    if target.dtype.kind < 2 and target.dtype is not dtypes.bool_:
-        raise RuntimeError(
-            f"result type {input.dtype.title} can't be cast to the desired output type {target.dtype.title}"
+    reduction = parse_reduction(reduction, size_average, reduce)
+    refuse_if(target.size() != input.size(), "logits and target", target.size(), input.size())
+    name = "binary_cross_entropy_with_logits"
+    check_tensors(name, "weight", "pos_weight", input=input, target=target, weight=weight, pos_weight=pos_weight)
+    log_p = logsigmoid(input)
+    if pos_weight is not None:
+        log_p = as_in_place(log_p * ((pos_weight - 1) * target + 1), log_p)
+    one = target if target.dtype is dtypes.bool_ else 1  # torch's error for bools is that of two bools
+    loss = as_in_place((one - target) * input - log_p, target)
+    loss = loss if weight is None else as_in_place(loss * weight, loss)
+    return as_operation(reduce_loss(loss, reduction), "BinaryCrossEntropyWithLogits", input, target, weight, pos_weight)
+
+
+def as_in_place(new, old):
+    """Return a tensor in the type that it has if torch writes it into the old one; raise torch's error if it cannot."""
+    check_cast(new, old)
+    if new.shape != old.shape:
+        shapes = f"{list(old.shape)} doesn't match the broadcast shape {list(new.shape)}"
+        raise error("written shape", shapes)
+    return new.to(old.dtype)
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """Return target · (log target − x): x are logarithms of probabilities; so are targets with log_target."""
+    batch_mean = reduction == "batchmean" and size_average is None and reduce is None
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides"
+            " only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the"
+            " same as 'batchmean' in the next major release.",
+            stacklevel=3,
         )
-    if pos_weight is None:
-        loss = (1 - target) * input - logsigmoid(input)
+    reduction = parse_reduction("sum" if batch_mean else reduction, size_average, reduce)
+    check_tensors("kl_div", input=input, target=target)
+    refuse_if(min(input.dtype.kind, target.dtype.kind) < 2, "kl_div: Integral inputs not supported.")
+    if log_target:
+        loss = target.exp() * (target - input)
     else:
-        loss = (1 - target) * input - ((pos_weight - 1) * target + 1) * logsigmoid(input)
-    return rename_node(
-        reduce_loss(loss if weight is None else loss * weight, reduction), "BinaryCrossEntropyWithLogits"
-    )
+        loss = where(target == 0, 0.0, target * target.log()) - target * input
+    loss = reduce_loss(loss, reduction)
+    return loss / input.size(0) if batch_mean and input.ndim else loss
+
+
+def check_constant(function, weight):
+    """Raise RuntimeError for a weight that requires a gradient, which the loss does not compute."""
+    refuse_if(weight is not None and weight.requires_grad, "weight gradient", function)
+
+
+def check_targets(input, target):
+    """Raise torch's error for class targets whose shape does not fit the input, (C), (N, C) or (N, C, …)."""
+    shape, target_shape = list(input.shape), list(target.shape)
+    refuse_if(not shape, "Expected 1 or more dimensions (got 0)", kind=ValueError)
+    refuse_if(target.dtype not in (dtypes.int64, dtypes.uint8) and len(shape) == 1, "target type", target.dtype.title)
+    if len(shape) == 1:
+        if target_shape not in ([], [1]):
+            raise error("single target", target_shape[0])
+        return
+    if target_shape[:1] != shape[:1]:
+        found = target_shape[0] if target_shape else 0
+        raise error("target batch", shape[0], found)
+    expected = [shape[0], *shape[2:]]
+    refuse_if(len(shape) == 2 and len(target_shape) > 1, "0D or 1D target tensor expected, multi-target not supported")
+    refuse_if(len(shape) == 4 and len(target_shape) != 3, "target axes", len(target_shape))
+    if target_shape != expected:
+        refuse_if(len(shape) == 4, "size mismatch (got input: {} , target: {}", shape, target_shape)
+        raise error("target sizes", expected, target_shape)
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-    """Return minus the number at the target's index: input (N, C, …), target (N, …)."""
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.title}")
-    if input.ndim == 1:
-        if target.ndim:
-            raise ValueError(
-                f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size"
-                f" ({target._array.shape[0]})."
-            )
-        out = nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, None, ignore_index, None, reduction)
-        return squeeze(out, 0) if reduction == "none" else out
-    if input.ndim == 2 and target.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if input._array.shape[0] != target._array.shape[0] and target.ndim:
-        raise ValueError(
-            f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size"
-            f" ({target._array.shape[0]})."
-        )
-    expected = [input._array.shape[0], *input._array.shape[2:]]
-    if list(target.shape) != expected:
-        raise RuntimeError(f"Expected target size {expected}, got {list(target.shape)}")
-    classes = input._array.shape[1]
-    counted = target._array != ignore_index
-    invalid = target._array[counted & ((target._array < 0) | (target._array >= classes))]
-    if invalid.size:
-        raise IndexError(f"Target {invalid[0]} is out of bounds.")
-    index = Tensor(np.where(counted, target._array, 0))
-    weights = np.where(counted, 1, 0).astype(input._array.dtype)
+    """Return minus the number at the target's index, times the weight of its class.
+
+    input: (N, C, …) or (C). target: (N, …) or (). The mean is weighted.
+    """
+    reduction = parse_reduction(reduction, size_average, reduce)
+    check_tensors("nll_loss_nd", "weight", input=input, target=target, weight=weight)
+    check_targets(input, target)
+    check_constant("nll_loss_forward" if input.ndim < 3 else "nll_loss2d_forward", weight)
+    dim = min(input.ndim - 1, 1)
+    classes = input.size(dim)
+    if weight is not None and weight.shape != (classes,):
+        flat = f" {classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
+        raise error("class weights", flat if input.ndim < 3 else " or no classes")
+    check_fractions("nll_loss_out_frame" if input.ndim < 3 else "nll_loss2d_forward_out_frame", input)
+    refuse_if(target.dtype not in (dtypes.int64, dtypes.uint8), "target type", target.dtype.title)
+    if weight is not None and weight.dtype is not input.dtype:
+        raise error("class weight type", input.dtype.title, weight.dtype.title)
+    classes_ = target._array.reshape(input._array.shape[:dim] + input._array.shape[dim + 1 :]).astype(np.int64)
+    counted = classes_ != ignore_index
+    invalid = classes_[counted & ((classes_ < 0) | (classes_ >= classes))]
+    refuse_if(invalid.size, "Target {} is out of bounds.", *invalid[:1], kind=IndexError)
+    index = np.expand_dims(np.where(counted, classes_, 0), dim)
+    factors = counted.astype(input._array.dtype)
     if weight is not None:
-        weights = weights * weight._array[index._array]
-    loss = masked(-squeeze(gather(input, 1, unsqueeze(index, 1)), 1), ~counted) * Tensor(weights)
-    if reduction == "none":
-        return rename_node(loss, "NllLoss")
-    if reduction == "sum":
-        return rename_node(loss.sum(), "NllLoss")
+        factors *= weight._array[index.squeeze(dim)]
     with np.errstate(all="ignore"):
-        return rename_node(loss.sum() / Tensor(weights.sum()), "NllLoss" if input.ndim == 2 else "NllLoss2D")
+        losses = -np.take_along_axis(input._array, index, dim).squeeze(dim) * factors
+        losses = np.where(counted, losses, losses.dtype.type(0))
+        scales = np.where(counted, factors / factors.sum(), 0) if reduction == "mean" else factors
+        array = losses if reduction == "none" else losses.sum()
+        array = np.asarray(array / factors.sum() if reduction == "mean" else array, losses.dtype)
+
+    name = "NllLoss" if input.ndim < 3 else "NllLoss2D"
+
+    def rule(g):
+        g = (g.unsqueeze(dim) if reduction == "none" and g.ndim else g) * Tensor(np.expand_dims(-scales, dim))
+        out = scatter(Tensor(np.zeros(input._array.shape, input._array.dtype)), dim, Tensor(index), g)
+        # torch's gradient has a node, in which the input counts, too
+        return record(out._array, name, (out, input), lambda h: (h, zeros(h)))
+
+    return record(array, name, (input,), rule, (input, target) if weight is None else (input, target, weight))
 
 
 def cross_entropy(
@@ -137,35 +280,40 @@ def cross_entropy(
 ):
     """Return −log softmax(x) at the target's index.
 
-    input: (N, C, …). target: indices (N, …), or probabilities of input's shape.
+    input: (N, C, …) or (C). target: indices (N, …) or (), or probabilities of input's shape.
     """
-    dim = 0 if input.ndim == 1 else 1
+    reduction = parse_reduction(reduction, size_average, reduce)
+    check_tensors("cross_entropy_loss", "weight", input=input, target=target, weight=weight)
+    dim, probabilities = 0 if input.ndim == 1 else 1, input.shape == target.shape
+    if probabilities:
+        refuse_if(target.dtype.kind < 2, "probability type", target.dtype.title)
+        refuse_if(ignore_index >= 0, "ignore_index is not supported for floating point target")
+    elif label_smoothing > 1:
+        raise error("label smoothing", label_smoothing)
+    refuse_if(not input.ndim, "Dimension specified as 1 but tensor has no dimensions", kind=IndexError)
+    classes = input.size(dim)
+    if probabilities and weight is not None and weight.shape != (classes,):
+        raise error("class weights of probabilities", classes, list(weight.shape))
     log_p = log_softmax(input, dim)
-    if target.dtype.kind > 1 and target.shape == input.shape:
-        target = (
-            target
-            if not label_smoothing
-            else target * (1 - label_smoothing) + label_smoothing / input._array.shape[dim]
-        )
-        shape = [1] * input.ndim
-        shape[dim] = -1
-        loss = -(log_p * target if weight is None else log_p * target * weight.reshape(shape)).sum(dim)
-        if reduction == "mean":
-            return rename_node(loss.sum() / (loss.numel() if loss.ndim else 1), "Div.1")
-        return reduce_loss(loss, reduction)
-    hard_loss = nll_loss(log_p, target, weight, None, ignore_index, None, reduction)
-    if not label_smoothing:
-        return hard_loss
-    classes, counted = input._array.shape[dim], target._array != ignore_index
-    smooth_loss = masked(
-        -(log_p if weight is None else log_p * weight.reshape([-1 if i == dim else 1 for i in range(input.ndim)])).sum(
-            dim
-        ),
-        ~counted,
-    )
+    loss = None if probabilities else nll_loss(log_p, target, weight, None, ignore_index, None, reduction)
+    if loss is not None and label_smoothing <= 0:
+        return loss
+    weighted = log_p if weight is None else log_p * weight.reshape([-1 if i == dim else 1 for i in range(input.ndim)])
+    if probabilities:
+        if label_smoothing > 0:
+            target = target * (1 - label_smoothing) + label_smoothing / classes
+        losses = -weighted * target
+        if reduction == "none":
+            return losses.sum(dim)
+        return losses.sum() / (input.numel() / classes) if reduction == "mean" else losses.sum()
+    counted = target != ignore_index
+    uniform = reduce_loss(-weighted.sum(dim).masked_fill(~counted, 0.0), "none" if reduction == "none" else "sum")
     if reduction == "mean":
-        total_weight = counted.sum() if weight is None else weight._array[target._array[counted]].sum()
-        smooth_loss = smooth_loss.sum() / float(total_weight)
-    elif reduction == "sum":
-        smooth_loss = smooth_loss.sum()
-    return hard_loss * (1 - label_smoothing) + smooth_loss * (label_smoothing / classes)
+        uniform = uniform / (counted.sum() if weight is None else weight[target[counted]].sum())
+    return loss * (1 - label_smoothing) + uniform * (label_smoothing / classes)
+
+
+__all__ = """
+    binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss kl_div l1_loss mse_loss nll_loss
+    smooth_l1_loss
+""".split()

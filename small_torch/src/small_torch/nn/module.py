@@ -5,8 +5,11 @@ from collections.abc import Mapping
 
 from .. import dtypes
 from ..absent import no_method
-from ..tape import RemovableHandle, no_grad
+from ..operands import refuse_keywords
+from ..tape import no_grad
 from ..tensor import Tensor
+from .checks import error, refuse_if
+from .hooks import add_hook, call_with_hooks
 from .loading import _IncompatibleKeys, load
 from .parameter import Parameter, reset_gradients, type_name
 
@@ -22,33 +25,21 @@ class Module:
     """Base class of layers and models, which make parameters in `__init__` and compute in `forward`."""
 
     def __init__(self, *args, **kwargs):
-        name = f"{type(self).__name__}.__init__()"
-        if kwargs:
-            raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
-        if args:
-            raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
+        name = f"{type(self).__name__}.__init__"
+        refuse_keywords(name, kwargs)
+        refuse_if(args, "too many arguments", name, "1 positional argument", len(args) + 1)
         tables = {table: {} for table in TABLES}
-        hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}}
+        hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}, "_backward_hooks": {}}
         self.__dict__.update({"training": True, **tables, "_non_persistent_buffers_set": set(), **hooks})
 
     def forward(self, *input):
         """Compute the module's output; subclasses define it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+        raise error("no forward", type(self).__name__)
 
     def __call__(self, *args, **kwargs):
-        if not (self._forward_pre_hooks or self._forward_hooks):
-            return self.forward(*args, **kwargs)
-        for hook, with_kwargs in [*self._forward_pre_hooks.values()]:
-            changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
-            if changed is not None and with_kwargs:
-                args, kwargs = changed
-            elif changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
-        for hook, with_kwargs in [*self._forward_hooks.values()]:
-            changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
-            result = result if changed is None else changed
-        return result
+        if self._backward_hooks or self._forward_hooks or self._forward_pre_hooks:
+            return call_with_hooks(self, args, kwargs)
+        return self.forward(*args, **kwargs)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Call `hook(module, args)` before `forward`; if it returns something, that replaces the arguments."""
@@ -58,50 +49,42 @@ class Module:
         """Call `hook(module, args, output)` after `forward`; if it returns something, that replaces the output."""
         return add_hook(self._forward_hooks, (hook, with_kwargs), prepend)
 
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Call `hook(module, grad_input, grad_output)` in the backward pass; it may return other grad_input."""
+        return add_hook(self._backward_hooks, hook, prepend)
+
     # Parameters, buffers and modules by name
 
     def register_parameter(self, name, param):
         """Add a parameter, or None for an optional parameter that this module lacks."""
         self._check_new(name, "parameter", "cannot assign parameter before Module.__init__() call")
-        if not isinstance(param, Parameter | None):
-            raise TypeError(
-                f"cannot assign '{type_name(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
-            )
-        if param is not None and param.grad_fn is not None:
-            raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
-                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
-            )
+        refuse_if(not isinstance(param, Parameter | None), "parameter", type_name(param), name)
+        refuse_if(param is not None and param.grad_fn is not None, "parameter with node", name, name)
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
         """Add a tensor that is not trained; `state_dict` contains it if it is persistent."""
         self._check_new(name, "buffer", "cannot assign buffer before Module.__init__() call")
-        if not isinstance(tensor, Tensor | None):
-            raise TypeError(
-                f"cannot assign '{type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
-            )
+        refuse_if(not isinstance(tensor, Tensor | None), "buffer", type_name(tensor), name)
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name, module):
         """Add another module as a part of this one."""
-        if not isinstance(module, Module | None):
-            raise TypeError(f"{type_name(module)} is not a Module subclass")
+        refuse_if(not isinstance(module, Module | None), "not a module", type_name(module))
         self._check_new(name, "module", "cannot assign module before Module.__init__() call")
         self._modules[name] = module
+
+    register_module = add_module
 
     def _check_new(self, name, kind, too_early):
         if "_parameters" not in self.__dict__:
             raise AttributeError(too_early)
-        if not isinstance(name, str):
-            raise TypeError(f"{kind} name should be a string. Got {type_name(name)}")
-        if hasattr(self, name) and name not in getattr(self, f"_{kind}s"):
-            raise KeyError(f"attribute '{name}' already exists")
+        refuse_if(not isinstance(name, str), "name type", kind, type_name(name))
+        refuse_if(hasattr(self, name) and name not in getattr(self, f"_{kind}s"), "attribute exists", name)
         if "." in name:
             raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
-        if name == "":
-            raise KeyError(f'{kind} name can\'t be empty string ""')
+        refuse_if(name == "", '{} name can\'t be empty string ""', kind, kind=KeyError)
 
     def __getattr__(self, name):
         for table in TABLES:
@@ -110,16 +93,38 @@ class Module:
                 return attributes[name]
         no_method(self, name, "Module")
 
+    def get_submodule(self, target):
+        """Return the module at a path such as "layers.0"; "" is this module."""
+        module = self
+        for name in target.split(".") if target else ():
+            module = module._get(name, lambda value, _: isinstance(value, Module), "an nn.Module")
+        return module
+
+    def get_parameter(self, target):
+        """Return the parameter at a path such as "layers.0.weight"."""
+        path, _, name = target.rpartition(".")
+        part = self.get_submodule(path)
+        return part._get(name, lambda value, _: isinstance(value, Parameter), "an nn.Parameter")
+
+    def get_buffer(self, target):
+        """Return the buffer at a path such as "layers.0.running_mean"."""
+        path, _, name = target.rpartition(".")
+        part = self.get_submodule(path)
+        return part._get(name, lambda _, name: name in part._buffers, "a buffer")
+
+    def _get(self, name, is_right, kind):
+        refuse_if(not hasattr(self, name), "{} has no attribute `{}`", self._get_name(), name, kind=AttributeError)
+        value = getattr(self, name)
+        refuse_if(not is_right(value, name), "`{}` is not {}", name, kind, kind=AttributeError)
+        return value
+
     def __setattr__(self, name, value):
         parameters, buffers, modules = tables = [self.__dict__.get(table) for table in TABLES]
         if isinstance(value, Parameter):
             self._remove_others(name, "parameters", parameters)
             self.register_parameter(name, value)
         elif parameters is not None and name in parameters:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{type_name(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
-                )
+            refuse_if(value is not None, "parameter type", type_name(value), name)
             parameters[name] = None
         elif isinstance(value, Module):
             self._remove_others(name, "module", modules)
@@ -130,18 +135,16 @@ class Module:
                 if name in buffers
                 else (Module, "child module", "torch.nn.Module")
             )
-            if not isinstance(value, kinds[0] | None):
-                raise TypeError(
-                    f"cannot assign '{type_name(value)}' as {kinds[1]} '{name}' ({kinds[2]} or None expected)"
-                )
+            refuse_if(
+                not isinstance(value, kinds[0] | None), "attribute type", type_name(value), kinds[1], name, kinds[2]
+            )
             (buffers if name in buffers else modules)[name] = value
         else:
             object.__setattr__(self, name, value)
 
     def _remove_others(self, name, kind, table):
         """Remove other attributes of this name."""
-        if table is None:
-            raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
+        refuse_if(table is None, "cannot assign {} before Module.__init__() call", kind, kind=AttributeError)
         for other in (self.__dict__, self._parameters, self._buffers, self._modules):
             if other is not table:
                 other.pop(name, None)
@@ -245,16 +248,12 @@ class Module:
 
     def to(self, *args, device=None, dtype=None, tensor=None, non_blocking=False, copy=False, memory_format=None):
         """Change the type or the device of all parameters and buffers. Integers keep their type."""
-        if copy:
-            raise RuntimeError(".to() does not accept copy argument")
+        refuse_if(copy, ".to() does not accept copy argument")
         args = [arg for arg in (*args, dtype, device, tensor) if arg is not None]
         types = [arg for arg in args if isinstance(arg, dtypes.dtype)]
         types += [arg.dtype for arg in args if isinstance(arg, Tensor)]
         for type_ in types:
-            if not (type_.is_floating_point or type_.is_complex):
-                raise TypeError(
-                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={type_}"
-                )
+            refuse_if(not (type_.is_floating_point or type_.is_complex), "module type", type_)
         devices = [arg for arg in args if not isinstance(arg, dtypes.dtype | Tensor | bool)]
 
         def change(tensor):
@@ -266,6 +265,10 @@ class Module:
 
     def _floating(self, change):
         return self._apply(lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
+
+    def type(self, dst_type):
+        """Convert all parameters and buffers to a type."""
+        return self._apply(lambda tensor: tensor.to(dst_type))
 
     def double(self):
         """Convert all floating-point parameters and buffers to float64."""
@@ -289,8 +292,7 @@ class Module:
 
     def train(self, mode=True):
         """Set this module and all inside to training mode (or evaluation), which dropout depends on."""
-        if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
+        refuse_if(not isinstance(mode, bool), "training mode is expected to be boolean", kind=ValueError)
         self.training = mode
         for module in self.children():
             module.train(mode)
@@ -333,8 +335,7 @@ class Module:
         Raise RuntimeError if a shape does not fit or, with strict, if the names are not exactly the module's. Return
         the names that are missing and those that are unexpected.
         """
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        refuse_if(not isinstance(state_dict, Mapping), "state type", type(state_dict))
         missing, unexpected, errors = [], [], []
         load(self, dict(state_dict), "", assign, missing, unexpected, errors)
         if strict:
@@ -363,14 +364,3 @@ class Module:
             return f"{self._get_name()}({lines[0]})"
         lines += parts
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
-
-
-def add_hook(hooks, hook, first):
-    """Add a hook behind the others, or before them; return its handle."""
-    others = dict(hooks)
-    handle = RemovableHandle(hooks, hook)
-    if first:
-        for number, other in others.items():
-            del hooks[number]
-            hooks[number] = other
-    return handle

@@ -3,27 +3,33 @@
 import sys
 from types import ModuleType
 
-from . import attention, cells, containers, layers, losses, module, recurrent
+from . import attention, cells, containers, from_functions, layers, module, recurrent
 
 LAYERS_BY_MODULE = {
-    "activation": "Tanh Sigmoid ReLU GELU SiLU Softplus LeakyReLU Softmax LogSoftmax MultiheadAttention",
+    "activation": " ".join([*from_functions.ACTIVATIONS, "MultiheadAttention"]),
     "batchnorm": "BatchNorm1d",
-    "container": "Sequential ModuleList ParameterList",
+    "container": "Sequential ModuleList ModuleDict ParameterList",
+    "conv": "Conv1d",
     "dropout": "_DropoutNd Dropout",
     "flatten": "Flatten",
     "linear": "Identity Linear NonDynamicallyQuantizableLinear",
-    "loss": "MSELoss L1Loss BCELoss BCEWithLogitsLoss NLLLoss CrossEntropyLoss",
+    "loss": " ".join(from_functions.LOSSES),
     "module": "Module",
     "normalization": "LayerNorm",
+    "pooling": "MaxPool1d AvgPool1d AdaptiveAvgPool1d",
     "rnn": "RNNBase RNN LSTM GRU RNNCellBase RNNCell LSTMCell GRUCell",
-    "sparse": "Embedding",
+    "sparse": "Embedding EmbeddingBag",
     "transformer": "TransformerEncoderLayer",
 }
-_layers = {}
-for _module in (attention, cells, containers, layers, losses, module, recurrent):
-    _layers |= vars(_module)
+layers_by_name = {}
+for _module in (attention, cells, containers, from_functions, layers, module, recurrent):
+    layers_by_name |= vars(_module)
 for _path, _names in LAYERS_BY_MODULE.items():
     _module = globals()[_path] = sys.modules[f"{__name__}.{_path}"] = ModuleType(f"{__name__}.{_path}")  # for pickle
     for _name in _names.split():
-        _layers[_name].__module__ = f"torch.nn.modules.{_path}"
-        setattr(_module, _name, _layers[_name])
+        layers_by_name[_name].__module__ = f"torch.nn.modules.{_path}"
+        setattr(_module, _name, layers_by_name[_name])
+
+public = {name: layers_by_name[name] for names in LAYERS_BY_MODULE.values() for name in names.split()}
+for _name in ("_DropoutNd", "NonDynamicallyQuantizableLinear"):
+    del public[_name]

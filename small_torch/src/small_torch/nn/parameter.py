@@ -2,6 +2,7 @@
 
 from ..creation import empty
 from ..tensor import Tensor
+from .checks import refuse_if
 
 
 class Parameter(Tensor):
@@ -11,9 +12,8 @@ class Parameter(Tensor):
     """
 
     def __init__(self, data=None, requires_grad=True):
-        data = empty(0) if data is None else data
-        if requires_grad and not (data.is_floating_point() or data.is_complex()):
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        data = (empty(0) if data is None else data).detach()
+        refuse_if(requires_grad and not (data.is_floating_point() or data.is_complex()), "gradient of integers")
         super().__init__(data._array)
         self._changes, self.device, self.requires_grad = data._changes, data.device, requires_grad
 
@@ -41,3 +41,16 @@ def reset_gradients(parameters, set_to_none):
         elif parameter.grad is not None:
             parameter.grad = parameter.grad.detach()
             parameter.grad.zero_()
+
+
+def add_parameters(module, device, dtype, **shapes):
+    """Add an empty parameter of each shape to a module, under the shape's name; None for None."""
+    for name, shape in shapes.items():
+        parameter = None if shape is None else Parameter(empty(shape, device=device, dtype=dtype))
+        module.register_parameter(name, parameter)
+
+
+def show_changed(module, **defaults):
+    """Return the text of a module's attributes that differ from their defaults: ", name=value, …"."""
+    values = {name: getattr(module, name) for name in defaults}
+    return "".join(f", {name}={value}" for name, value in values.items() if value != defaults[name])

@@ -9,14 +9,16 @@ import warnings
 from numbers import Number
 
 from ..autograd.profiler_legacy import note
-from ..creation import empty, zeros
+from ..creation import zeros
 from ..joining import cat, stack
 from ..matrices import check_same_type
+from ..random import fork_rng
 from ..tape import rename_node
 from . import functional as F
 from . import init
+from .checks import error, refuse_if
 from .module import Module
-from .parameter import Parameter
+from .parameter import add_parameters, show_changed
 from .through_time import Elman, Gru, Lstm, run
 from .utils.rnn import PackedSequence
 
@@ -27,8 +29,7 @@ def check_rows(sizes, rows):
     """Raise torch's error if packed data have fewer rows than the batch sizes need, as with too large a length."""
     start = 0
     for size in sizes:
-        if start + size > rows:
-            raise RuntimeError(f"start ({start}) + length ({size}) exceeds dimension size ({rows}).")
+        refuse_if(start + size > rows, "start ({}) + length ({}) exceeds dimension size ({}).", start, size, rows)
         start += size
 
 
@@ -43,10 +44,7 @@ def check_dtypes(tensors, weight, bias):
     """Raise torch's RuntimeError for tensors of other types than the weight's."""
     for tensor in tensors:
         if tensor.dtype is not weight.dtype:
-            if bias:
-                raise RuntimeError(
-                    f"mat1 and mat2 must have the same dtype, but got {tensor.dtype.title} and {weight.dtype.title}"
-                )
+            refuse_if(bias, "recurrent types", tensor.dtype.title, weight.dtype.title)
             check_same_type(tensor, weight)
 
 
@@ -69,7 +67,7 @@ class RNNBase(Module):
         self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
         self.proj_size = proj_size
         self._check_arguments(dropout)
-        size, rows, kind = proj_size or hidden_size, KINDS[mode].gates * hidden_size, {"device": device, "dtype": dtype}
+        size, rows = proj_size or hidden_size, KINDS[mode].gates * hidden_size
         self._all_weights = []
         for layer in range(num_layers):
             below = input_size if layer == 0 else size * (2 if bidirectional else 1)
@@ -77,16 +75,12 @@ class RNNBase(Module):
             shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
             shapes |= {"weight_hr": (proj_size, hidden_size)} if proj_size else {}
             for suffix in self._suffixes(layer):
-                for name, shape in shapes.items():
-                    setattr(self, name + suffix, Parameter(empty(shape, **kind)))
+                add_parameters(self, device, dtype, **{name + suffix: shape for name, shape in shapes.items()})
                 self._all_weights.append([name + suffix for name in shapes])
         self.reset_parameters()
 
     def _check_arguments(self, dropout):
-        if not isinstance(dropout, Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
-            raise ValueError(
-                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
-            )
+        refuse_if(not isinstance(dropout, Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool), "dropout")
         if dropout > 0 and self.num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects"
@@ -95,16 +89,11 @@ class RNNBase(Module):
             )
         for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
             value = getattr(self, name)
-            if not isinstance(value, kind):
-                raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
-            if kind is int and value <= 0:
-                raise ValueError(f"{name} must be greater than zero")
-        if self.num_layers <= 0:
-            raise ValueError("num_layers must be greater than zero")
-        if self.proj_size < 0:
-            raise ValueError("proj_size should be a positive integer or zero to disable projections")
-        if self.proj_size >= self.hidden_size:
-            raise ValueError("proj_size has to be smaller than hidden_size")
+            refuse_if(not isinstance(value, kind), "argument type", name, kind.__name__, type(value).__name__)
+            refuse_if(kind is int and value <= 0, "{} must be greater than zero", name, kind=ValueError)
+        refuse_if(self.num_layers <= 0, "num_layers must be greater than zero", kind=ValueError)
+        refuse_if(self.proj_size < 0, "projection")
+        refuse_if(self.proj_size >= self.hidden_size, "proj_size has to be smaller than hidden_size", kind=ValueError)
         if self.mode not in KINDS:
             raise ValueError("Unrecognized RNN mode: " + self.mode)
 
@@ -142,6 +131,10 @@ class RNNBase(Module):
             time_first = not (batched and self.batch_first)
             x = x if time_first else x.transpose(0, 1)
         weight = getattr(self, self._all_weights[0][0])
+        if packed and is_pair:  # torch checks less here
+            gates, features = weight.shape
+            fits = x.ndim != 2 or x.size(-1) == features
+            refuse_if(not fits, "packed sizes", len(x), x.size(-1), features, gates)
         self._check_input(x, weight, 2 if packed else 3)
         sizes = sizes if packed else [x.size(1)] * x.size(0)
         state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, sorted_indices)
@@ -149,13 +142,8 @@ class RNNBase(Module):
         if not packed:
             for name, tensors in (("hidden", state), ("parameter", [weight])):
                 for tensor in tensors:
-                    if tensor.device != x.device:
-                        raise RuntimeError(
-                            f"Input and {name} tensors are not at the same device, found input tensor at {x.device} and"
-                            f" {name} tensor at {tensor.device}"
-                        )
-        if not sizes:
-            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+                    refuse_if(tensor.device != x.device, "devices", name, x.device, name, tensor.device)
+        refuse_if(not sizes, "Expected sequence length to be larger than 0 in RNN")
         check_dtypes(state, weight, self.bias)
         if packed:
             check_rows(sizes, len(x))
@@ -199,32 +187,20 @@ class RNNBase(Module):
         name, dim = self.mode.partition("_")[0], input.dim()
         if dim not in (2, 3):
             got = f"{dim}D tensor" if name == "RNN" else f"{dim}D"
-            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {got} instead")
+            raise error("recurrent axes", name, got)
         kind = "batched" if dim == 3 else "unbatched"
         if hx is None:
             pass
         elif is_pair:
-            if hx[0].dim() != dim or hx[1].dim() != dim:
-                raise RuntimeError(
-                    f"For {kind} {dim}-D input, hx and cx should also be {dim}-D but got ({hx[0].dim()}-D,"
-                    f" {hx[1].dim()}-D) tensors"
-                )
+            refuse_if(hx[0].dim() != dim or hx[1].dim() != dim, "pair axes", kind, dim, dim, hx[0].dim(), hx[1].dim())
         elif hx.dim() != dim:
-            raise RuntimeError(f"For {kind} {dim}-D input, hx should also be {dim}-D but got {hx.dim()}-D tensor")
+            raise error("state axes", kind, dim, dim, hx.dim())
         return dim == 3
 
     def _check_input(self, x, weight, dim):
-        if x.dtype is not weight.dtype:
-            raise ValueError(
-                f"RNN input dtype ({x.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
-                f"input.to({weight.dtype}), or convert model: model.to({x.dtype})"
-            )
-        if x.dim() != dim:
-            raise RuntimeError(f"input must have {dim} dimensions, got {x.dim()}")
-        if x.size(-1) != self.input_size:
-            raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}"
-            )
+        refuse_if(x.dtype is not weight.dtype, "recurrent input type", x.dtype, weight.dtype, weight.dtype, x.dtype)
+        refuse_if(x.dim() != dim, "input must have {} dimensions, got {}", dim, x.dim())
+        refuse_if(x.size(-1) != self.input_size, "recurrent input size", self.input_size, x.size(-1))
 
     def _first_state(self, x, hx, batch, batched, is_pair, sorted_indices):
         """Return the initial state: a tuple of (L D, B, …), in the order of the sorted batch."""
@@ -240,30 +216,20 @@ class RNNBase(Module):
         for k, (part, shape) in enumerate(zip(state, shapes)):
             if part.shape != shape:
                 which = f"hidden[{k}]" if is_pair else "hidden"
-                raise RuntimeError(f"Expected {which} size {shape}, got {list(part.shape)}")
-        if len(state) != len(shapes):
-            raise RuntimeError("lstm expects two hidden states")
+                raise error("state size", which, shape, list(part.shape))
+        refuse_if(len(state) != len(shapes), "lstm expects two hidden states")
         return state
 
     def extra_repr(self):
-        defaults = {
-            "proj_size": 0,
-            "num_layers": 1,
-            "bias": True,
-            "batch_first": False,
-            "dropout": 0,
-            "bidirectional": False,
-        }
-        changed = [
-            f", {name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value
-        ]
-        return f"{self.input_size}, {self.hidden_size}" + "".join(changed)
+        changed = show_changed(
+            self, proj_size=0, num_layers=1, bias=True, batch_first=False, dropout=0, bidirectional=False
+        )
+        return f"{self.input_size}, {self.hidden_size}{changed}"
 
 
 def refuse_projection(options):
     """Raise torch's ValueError for a projection."""
-    if "proj_size" in options:
-        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+    refuse_if("proj_size" in options, "proj_size argument is only supported for LSTM, not RNN or GRU", kind=ValueError)
 
 
 class RNN(RNNBase):
@@ -275,8 +241,7 @@ class RNN(RNNBase):
             nonlinearity, args = args[3], args[:3] + args[4:]
         else:
             nonlinearity = kwargs.pop("nonlinearity", "tanh")
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        refuse_if(nonlinearity not in ("tanh", "relu"), "nonlinearity", nonlinearity)
         super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
         self.nonlinearity = nonlinearity
 
@@ -334,13 +299,11 @@ def make_layer_function(mode):
         hidden_size = params[1].size(0) // KINDS[mode].gates
         layer_options = {"proj_size": params[1].size(1)} if projected else {}
         layer_options |= {"nonlinearity": mode[4:].lower()} if layer is RNN else {}
-        layer_options |= {
-            "bias": has_biases,
-            "batch_first": any(batch_first),
-            "dropout": dropout,
-            "bidirectional": bidirectional,
-        }
-        module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **layer_options).train(train)
+        layer_options |= {"bias": has_biases, "batch_first": any(batch_first)}
+        layer_options |= {"dropout": dropout, "bidirectional": bidirectional}
+        with fork_rng():  # the initial values are replaced
+            module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **layer_options)
+        module.train(train)
         for name, value in zip([name for name, _ in module.named_parameters()], params):
             module._parameters[name] = value
         output, state = module(PackedSequence(input, second) if packed else input, tuple(hx) if mode == "LSTM" else hx)

@@ -7,6 +7,7 @@ from ...creation import tensor
 from ...joining import cat, stack
 from ...tape import no_grad
 from ...tensor import Tensor
+from ..checks import refuse_if
 from ..parameter import type_name
 from . import rnn  # noqa: F401
 
@@ -24,14 +25,10 @@ def gradients(parameters):
 @no_grad()
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Return the norm of several tensors, taken as one vector."""
+    norm_type = float(norm_type)
     norms = [x.norm(norm_type) for x in tensors]
     norm = stack(norms).norm(norm_type) if norms else tensor(0.0)
-    if error_if_nonfinite and not norm.isfinite():
-        raise RuntimeError(
-            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot be"
-            " clipped. To disable this error and scale the gradients by the non-finite norm anyway, set"
-            " `error_if_nonfinite=False`"
-        )
+    refuse_if(error_if_nonfinite and not norm.isfinite(), "norm not finite", norm_type)
     return norm
 
 
@@ -49,7 +46,9 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 @no_grad()
 def clip_grad_value_(parameters, clip_value, foreach=None):
     """Limit every number of all gradients, in place, to the range from -clip_value to clip_value."""
-    for gradient in gradients(parameters):
+    grads = gradients(parameters)
+    refuse_if(not grads, "no gradients")
+    for gradient in grads:
         gradient.clamp_(min=-float(clip_value), max=float(clip_value))
 
 
@@ -60,8 +59,7 @@ def parameters_to_vector(parameters):
 
 def vector_to_parameters(vec, parameters):
     """Set each tensor to its part of the vector."""
-    if not isinstance(vec, Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {type_name(vec)}")
+    refuse_if(not isinstance(vec, Tensor), "expected torch.Tensor, but got: {}", type_name(vec), kind=TypeError)
     begin = 0
     for parameter in parameters:
         end = begin + parameter.numel()

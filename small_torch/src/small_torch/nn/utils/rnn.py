@@ -9,6 +9,7 @@ from ...creation import arange, as_tensor, tensor
 from ...dtypes import int64
 from ...sorting import sort
 from ...tensor import Tensor
+from ..checks import error, refuse_if
 
 
 class _Packed(NamedTuple):
@@ -28,8 +29,7 @@ class PackedSequence(_Packed):
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
         if batch_sizes is None:
-            if not (isinstance(data, list | tuple) and len(data) == 2):
-                raise AssertionError("Expected data to be a list or tuple of length 2")
+            refuse_if(not (isinstance(data, list | tuple) and len(data) == 2), "packed pair")
             data, batch_sizes = data
         unsorted_indices = invert_permutation(sorted_indices) if unsorted_indices is None else unsorted_indices
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
@@ -73,28 +73,13 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     if not enforce_sorted:
         lengths, sorted_indices = sort(lengths, descending=True)
         input = input.index_select(0 if batch_first else 1, sorted_indices)
-    if lengths.dim() != 1 or lengths.device.type != "cpu":
-        raise RuntimeError(
-            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D {lengths.device} Long tensor"
-        )
-    if input.numel() == 0:
-        raise RuntimeError("Cannot pack empty tensors.")
+    refuse_if(lengths.dim() != 1 or lengths.device.type != "cpu", "lengths type", lengths.dim(), lengths.device)
+    refuse_if(input.numel() == 0, "Cannot pack empty tensors.")
     input = input.transpose(0, 1) if batch_first else input
     numbers = lengths._array
-    if len(numbers) != input.size(1):
-        raise RuntimeError(
-            f"Expected `len(lengths)` to be equal to batch_size, but got {len(numbers)} (batch_size={input.size(1)})"
-        )
-    if numbers[-1] > 0 and (numbers[1:] > numbers[:-1]).any():
-        raise RuntimeError(
-            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass"
-            " `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you"
-            " do not need ONNX exportability."
-        )
-    if (numbers <= 0).any():
-        raise RuntimeError(
-            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
-        )
+    refuse_if(len(numbers) != input.size(1), "lengths count", len(numbers), input.size(1))
+    refuse_if(numbers[-1] > 0 and (numbers[1:] > numbers[:-1]).any(), "lengths order")
+    refuse_if((numbers <= 0).any(), "empty sequence")
     # the rows of the first step, then of the second, without padding
     is_real = np.arange(numbers[0])[:, None] < numbers
     rows = np.flatnonzero(is_real[: len(input)])
@@ -109,19 +94,14 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     """
     sizes = sequence.batch_sizes.tolist()
     longest = len(sizes)
-    if total_length is not None and total_length < longest:
-        raise ValueError(
-            "Expected total_length to be at least the length of the longest sequence in input, but got "
-            f"total_length={total_length} and max sequence length being {longest}"
-        )
+    refuse_if(total_length is not None and total_length < longest, "total length", total_length, longest)
     steps, batch, data = total_length or longest, sizes[0], sequence.data
     is_real = np.arange(batch) < np.array(sizes)[:, None]
     indices = np.flatnonzero(is_real)
     begin = 0
     for size, run in groupby(sizes):  # torch's loop, for its error if there are too few rows
         shape = [len([*run]), size, *data.shape[1:]]
-        if begin + shape[0] * size > len(data):
-            raise RuntimeError(f"shape '{shape}' is invalid for input of size {data[begin:].numel()}")
+        refuse_if(begin + shape[0] * size > len(data), "packed rows", shape, data[begin:].numel())
         begin += shape[0] * size
     padded = data.new_full((steps * batch, *data.shape[1:]), padding_value)
     padded = padded.index_copy(0, tensor(indices), data).unflatten(0, (steps, batch))
@@ -138,13 +118,11 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     try:
         sequences = [*sequences]
     except TypeError:
-        raise RuntimeError(
-            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
-        ) from None
-    if not sequences:
-        raise RuntimeError("received an empty list of sequences")
-    if padding_side not in ("left", "right"):
-        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+        raise error("sequences", type(sequences)) from None
+    refuse_if(not sequences, "received an empty list of sequences")
+    refuse_if(padding_side not in ("left", "right"), "padding side", padding_side)
+    for place, sequence in enumerate(sequences):
+        refuse_if(not isinstance(sequence, Tensor), "not a tensor", place, type(sequence).__name__)
     longest = max(map(len, sequences))
     batch = len(sequences)
     first = (batch, longest) if batch_first else (longest, batch)
@@ -158,8 +136,13 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
     """Return the list of sequences (T_i, *) of padded ones (T, B, *), or (B, T, *) with batch_first."""
-    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [row[arange(len(row)) < length] for row, length in zip(rows, lengths)]
+    rows = padded_sequences
+    if not batch_first:  # torch transposes the caller's tensor in place
+        padded_sequences._check_may_change()
+        rows = padded_sequences.transpose(0, 1)
+        padded_sequences._array = rows._array
+        padded_sequences._grad_fn, padded_sequences._output = rows._grad_fn, rows._output
+    return [row[arange(len(row)) < length] for row, length in zip(rows, lengths, strict=True)]
 
 
 def pack_sequence(sequences, enforce_sorted=True):
