@@ -8,8 +8,7 @@ import numpy as np
 from .. import dtypes, exponentials, matrices, pointwise
 from ..autograd.profiler_legacy import note
 from ..comparing import where
-from ..creation import empty_like
-from ..drawing import bernoulli_
+from ..drawing import dropout_mask
 from ..indexing import add_rows, getitem
 from ..joining import cat, stack
 from ..matrices import matmul
@@ -107,7 +106,9 @@ def dropout(input, p=0.5, training=True, inplace=False):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or not input.numel():
         return input
-    out = input * 0 if p == 1 else input * bernoulli_(empty_like(input.detach()), 1 - p).div_(1 - p)
+    if input.dtype.kind < 2 and p < 1:
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.title}")
+    out = input * 0 if p == 1 else input * Tensor(dropout_mask(input._array, 1 - p))
     return input._assign(out) if inplace else out
 
 
