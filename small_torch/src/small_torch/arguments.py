@@ -69,6 +69,8 @@ def parse_size(size, name):
         raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
     if len(size) > 1 and isinstance(size[0], (tuple, list)):
         raise TypeError(f"{name}() takes 1 positional argument but {len(size)} were given")
+    if all(type(length) is int and length >= 0 for length in size) and type(size) is tuple:
+        return size
     single = len(size) == 1
     lengths = size[0] if single and isinstance(size[0], (tuple, list)) else size
     for place, length in enumerate(lengths):

@@ -206,6 +206,12 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
     return write(tensor, "Bernoulli.1", lambda shape: generator.bernoulli(shape, chances))
 
 
+def dropout_mask(array, p):
+    """Return 1 / p with probability p and 0 otherwise, for an array, in the order of its memory."""
+    drawn = make_in_order(array, lambda shape: default_generator.bernoulli(shape, p))
+    return drawn.astype(array.dtype) / array.dtype.type(p)
+
+
 @checked(1, lambd="float")
 def exponential_(tensor, lambd=1.0, *, generator=None):
     """Draw numbers with density λ exp(−λ x)."""

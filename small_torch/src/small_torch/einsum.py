@@ -3,10 +3,14 @@
 import math
 import string
 
+import numpy as np
+
 from .arguments import type_name
+from .arithmetic import conj
 from .matrices import bmm
+from .products import product
 from .shapes import permute, reshape, unsqueeze
-from .tensor import Tensor
+from .tensor import Tensor, record
 
 
 def einsum(equation, *operands):
@@ -20,8 +24,16 @@ def einsum(equation, *operands):
             raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type_name(x)}")
     terms, output = parse_equation(equation.replace(" ", ""), operands)
     check_letters(terms, output, operands)
+    return einsum_of(terms, output, operands)
+
+
+def einsum_of(terms, output, operands):
+    """Return the sums of products for the letters of each operand and of the result."""
     summed = sorted({letter for term in terms for letter in term if letter not in output})
     letters = [*output, *summed]
+    simple = all(len({*term}) == len(term) for term in terms)
+    if len(terms) == 2 and simple and operands[0].dtype is operands[1].dtype and operands[0].dtype.kind:
+        return product_of_two(terms, output, letters, operands)
     aligned = [align(x, term, letters) for term, x in zip(terms, operands)]
     out = aligned[0]
     for place, x in enumerate(aligned[1:], 1):
@@ -32,6 +44,32 @@ def einsum(equation, *operands):
     if len(aligned) == 1 and dims:
         return out.sum(dims)
     return reshape(out, *out._array.shape[: len(output)]) if dims else out
+
+
+def product_of_two(terms, output, letters, operands):
+    """Return the sum of products of two tensors, as one operation."""
+    arrays = []
+    for term, x in zip(terms, operands):
+        array = x._array.transpose([term.index(letter) for letter in letters if letter in term])
+        arrays.append(array[tuple(slice(None) if letter in term else None for letter in letters)])
+    array = sum_product(*arrays, range(len(output), len(letters)), product)
+    array = array.reshape(array.shape[: len(output)])
+
+    def rule(g):
+        gradients = []
+        for place, (term, x) in enumerate(zip(terms, operands)):
+            if not x._requires_grad:
+                gradients.append(None)
+                continue
+            other_term, other = terms[1 - place], conj(operands[1 - place])
+            reached = [letter for letter in term if letter in output or letter in other_term]
+            part = einsum_of([output, other_term], reached, [g, other])
+            for dim, letter in enumerate(term):
+                part = part if letter in reached else unsqueeze(part, dim)
+            gradients.append(part.expand(np.broadcast_shapes(part._array.shape, x._array.shape)))
+        return gradients
+
+    return record(array, "Einsum", operands, rule, operands)
 
 
 def align(x, term, letters):
@@ -49,32 +87,41 @@ def align(x, term, letters):
     return x
 
 
-def sum_product(a, b, dims):
-    """Return the sum over `dims` of the product of two tensors, each summed axis with length 1."""
-    m, n = a._array.shape, b._array.shape
+def sum_product(a, b, dims, multiply=bmm):
+    """Return the sum over `dims` of the product of two tensors or arrays, each summed axis with length 1.
+
+    multiply: multiplies batches of matrices.
+    """
     for dim in dims:
-        if m[dim] == 1 or n[dim] == 1:
-            a = a.sum(dim, keepdim=True) if m[dim] != 1 else a
-            b = b.sum(dim, keepdim=True) if n[dim] != 1 else b
-    dims = [dim for dim in dims if m[dim] != 1 and n[dim] != 1]
+        if a.shape[dim] == 1 or b.shape[dim] == 1:
+            a, b = summed(a, dim), summed(b, dim)
+    m, n = a.shape, b.shape
+    dims = [dim for dim in dims if m[dim] != 1]
     if not dims:
         return a * b
     # axes of both, of the first only and of the second only: batches, rows and columns of a product of matrices
-    m, n, rest = a._array.shape, b._array.shape, [dim for dim in range(a.ndim) if dim not in dims]
+    rest = [dim for dim in range(len(m)) if dim not in dims]
     both = [dim for dim in rest if m[dim] != 1 and n[dim] != 1]
     rows = [dim for dim in rest if dim not in both and n[dim] == 1]
     columns = [dim for dim in rest if dim not in both and n[dim] != 1]
 
     def merge(x, *groups):
-        shape = x._array.shape
-        sizes = [[shape[dim] for dim in group] for group in groups]
-        merged = permute(x, *(dim for dim in range(x.ndim) if dim not in sum(groups, [])), *sum(groups, []))
-        return reshape(merged, *map(math.prod, sizes))
+        others = columns if x is a else rows
+        order = [*others, *(dim for group in groups for dim in group)]
+        return permuted(x, order).reshape([math.prod(x.shape[dim] for dim in group) for group in groups])
 
-    out = bmm(merge(a, both, rows, dims), merge(b, both, dims, columns))
+    out = multiply(merge(a, both, rows, dims), merge(b, both, dims, columns))
     order = [*both, *rows, *dims, *columns]
-    sizes = [1 if dim in dims else max(m[dim], n[dim]) if 0 not in (m[dim], n[dim]) else 0 for dim in order]
-    return permute(reshape(out, *sizes), *(order.index(dim) for dim in range(len(order))))
+    sizes = [1 if dim in dims else n[dim] if m[dim] == 1 else m[dim] for dim in order]
+    return permuted(out.reshape(sizes), [order.index(dim) for dim in range(len(order))])
+
+
+def summed(x, dim):
+    return x if x.shape[dim] == 1 else x.sum(dim, keepdim=True) if isinstance(x, Tensor) else x.sum(dim, keepdims=True)
+
+
+def permuted(x, order):
+    return permute(x, *order) if isinstance(x, Tensor) else x.transpose(order)
 
 
 def parse_equation(equation, operands):

@@ -148,23 +148,27 @@ def grad_and_value(func, argnums=0, has_aux=False):
                     f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got {got}. Maybe you"
                     " wanted to use the vjp or jacrev APIs instead?"
                 )
-        nested = outer and any(x.requires_grad for x in leaves_of(args) if isinstance(x, Tensor)) or depth(value, xs)
+        nested = (
+            outer
+            and any(x.requires_grad for x in leaves_of(args) if isinstance(x, Tensor))
+            or depends_on_others(value, xs)
+        )
         with enable_grad():
             if value.requires_grad:
                 found = engine.grad(value, xs, create_graph=nested, materialize_grads=True)
             else:
                 found = [x.detach() * 0 for x in xs]
-        gradients = rebuild(chosen, iter(found if nested else [g.detach() for g in found]))
-        gradients, value = (
-            gradients if isinstance(argnums, tuple) else gradients[0],
-            value if nested else value.detach(),
-        )
+        if not nested:
+            found, value = [g.detach() for g in found], value.detach()
+            aux = rebuild(aux, (x.detach() if isinstance(x, Tensor) else x for x in leaves_of(aux)))
+        gradients = rebuild(chosen, iter(found))
+        gradients = gradients if isinstance(argnums, tuple) else gradients[0]
         return gradients, (value, aux) if has_aux else value
 
     return derivatives
 
 
-def depth(value, xs):
+def depends_on_others(value, xs):
     """Return True if a value depends on tensors of an outer transform, beside `xs`."""
     own, seen, todo = {id(x) for x in xs}, set(), [value._grad_fn] if value._grad_fn is not None else []
     nodes = {x._grad_fn for x in xs}

@@ -243,13 +243,12 @@ def tensordot(a, b, dims=2):
 
 def cross(input, other, dim=None):
     """Return the cross products of vectors along an axis; by default along the first axis of length 3."""
+    if dim is None:
+        if 3 not in input._array.shape:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = input._array.shape.index(3)
     if input.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    if dim is None:
-        shapes = zip(input._array.shape, other._array.shape)
-        dim = next((dim for dim, (m, n) in enumerate(shapes) if m == n == 3), None)
-        if dim is None:
-            raise RuntimeError("no dimension of size 3 in input")
     m, n = (x._array.shape[axis(dim, x.ndim)] for x in (input, other))
     if m != 3 or n != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {m} and {n}")

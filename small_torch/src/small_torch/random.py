@@ -82,8 +82,9 @@ class Generator:
             raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
         if dtype == HALF:
             return self.uniform(shape, low, high, dtype=np.float32).astype(HALF)
-        kind = dtype.type
-        numbers = self.unit(math.prod(shape), dtype)
+        kind, numbers = dtype.type, self.unit(math.prod(shape), dtype)
+        if low == 0 and high == 1:
+            return numbers.reshape(shape)
         return multiply_add(numbers, kind(kind(high) - kind(low)), kind(low)).reshape(shape)
 
     def normal(self, shape, mean=0.0, std=1.0, *, dtype, contiguous=True):

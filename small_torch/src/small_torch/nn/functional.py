@@ -7,8 +7,7 @@ import numpy as np
 
 from .. import dtypes, exponentials, matrices
 from ..autograd.profiler_legacy import note
-from ..creation import empty_like
-from ..drawing import bernoulli_
+from ..drawing import dropout_mask
 from ..indexing import add_rows
 from ..joining import cat
 from ..matrices import matmul
@@ -70,8 +69,9 @@ def dropout(input, p=0.5, training=True, inplace=False):
     refuse_if(p < 0.0 or p > 1.0, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
     if not training or p == 0 or not input.numel():
         return input
-    refuse_if(input.dtype.kind < 2, "result type Float can't be cast to the desired output type {}", input.dtype.title)
-    out = input * 0 if p == 1 else input * bernoulli_(empty_like(input.detach()), 1 - p).div_(1 - p)
+    wrong = input.dtype.kind < 2 and p < 1
+    refuse_if(wrong, "result type Float can't be cast to the desired output type {}", input.dtype.title)
+    out = input * 0 if p == 1 else input * Tensor(dropout_mask(input._array, 1 - p))
     return input._assign(out) if inplace else out
 
 

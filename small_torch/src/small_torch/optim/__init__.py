@@ -11,7 +11,7 @@ import numpy as np
 
 from ..creation import tensor, zeros_like
 from ..nn.parameter import reset_gradients, type_name
-from ..random import multiply_add
+from ..random import multiply_add as round_once
 from ..tape import RemovableHandle, enable_grad, no_grad
 from ..tensor import Tensor
 from . import lr_scheduler  # noqa: F401  torch.optim.lr_scheduler
@@ -100,11 +100,11 @@ class Optimizer:
                 loss = closure()
         with np.errstate(all="ignore"):
             for group in self.param_groups:
+                options = group | {"lr": float(group["lr"])} if isinstance(group["lr"], Tensor) else group
                 for parameter in group["params"]:
                     if parameter.grad is not None:
                         g = self._dense(parameter.grad)._array
                         state = self.state.get(parameter, {})
-                        options = group | {"lr": float(group["lr"])}
                         self.update(parameter._array, -g if group.get("maximize") else g, state, options)
                         parameter._changes[0] += 1
                         if state:
@@ -185,9 +185,28 @@ def check_options(lr, foreach=None, fused=None, capturable=False, **not_negative
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
 
+SMALL = 512  # numbers; for larger tensors the second rounding of plain products and sums is the lesser evil
+
+
+def multiply_add(x, factor, term):
+    """Return x · factor + term; for small arrays rounded once, as in torch."""
+    return round_once(x, np.asarray(factor, x.dtype), term) if x.size <= SMALL else x * x.dtype.type(factor) + term
+
+
 def add_scaled(p, g, factor):
-    """Add factor · g to the numbers p, rounded once as in torch."""
-    p[...] = multiply_add(g, p.dtype.type(factor), p)
+    """Add factor · g to the numbers p; if they are few, rounded once as in torch."""
+    if p.size <= SMALL:
+        p[...] = round_once(g, p.dtype.type(factor), p)
+    else:
+        p += p.dtype.type(factor) * g
+
+
+def add_square(v, g, factor):
+    """Add factor · g² to the numbers v."""
+    if v.size <= SMALL:
+        v[...] = round_once(v.dtype.type(factor) * g, g, v)
+    else:
+        v += v.dtype.type(factor) * g * g
 
 
 def get_state(state, parameter, *names):
@@ -235,14 +254,14 @@ class SGD(Optimizer):
                 v = state["momentum_buffer"]._array
                 v *= momentum
                 add_scaled(v, g, 1 - group["dampening"])
-            g = multiply_add(v, v.dtype.type(momentum), g) if group["nesterov"] else v
+            g = multiply_add(v, momentum, g) if group["nesterov"] else v
         # p ← p - lr g
         add_scaled(p, g, -group["lr"])
 
 
 def decay(g, p, group):
     """Return the gradient with that of a weight decay, λ p."""
-    return multiply_add(p, p.dtype.type(group["weight_decay"]), g) if group["weight_decay"] else g
+    return multiply_add(p, group["weight_decay"], g) if group["weight_decay"] else g
 
 
 class Adam(Optimizer):
@@ -280,9 +299,9 @@ class Adam(Optimizer):
         if 1 - beta1 < 0.5:
             add_scaled(m, g - m, 1 - beta1)
         else:
-            m[...] = multiply_add(m - g, m.dtype.type(beta1), g)
+            m[...] = multiply_add(m - g, beta1, g)
         v *= beta2
-        v[...] = multiply_add(v.dtype.type(1 - beta2) * g, g, v)
+        add_square(v, g, 1 - beta2)
         if group["amsgrad"]:
             (largest,) = get_state(state, p, "max_exp_avg_sq")
             v = np.maximum(largest, v, out=largest)
@@ -324,14 +343,14 @@ class RMSprop(Optimizer):
         g = decay(g, p, group)
         names = ["square_avg"] + ["momentum_buffer"] * bool(group["momentum"]) + ["grad_avg"] * group["centered"]
         v, *others = get_state(state, p, *names)
-        kind = v.dtype.type
         # v ← α v + ( 1 - α ) g²;   centered: without the square of the mean
         v *= alpha
-        v[...] = multiply_add(kind(1 - alpha) * g, g, v)
+        add_square(v, g, 1 - alpha)
         if group["centered"]:
             mean = others[-1]
             add_scaled(mean, g - mean, 1 - alpha)
-            v = multiply_add(-mean, mean, v)
+            v = v.copy()
+            add_square(v, mean, -1)
         size = np.sqrt(v)
         size += group["eps"]
         if not group["momentum"]:
@@ -368,5 +387,5 @@ class Adagrad(Optimizer):
         g = decay(g, p, group)
         # s ← s + g²,   p ← p - lr g / ( √s + ε )
         (s,) = get_state(state, p, "sum")
-        s[...] = multiply_add(g, g, s)
+        add_square(s, g, 1)
         p += -(group["lr"] / (1 + (t - 1) * group["lr_decay"])) * g / (np.sqrt(s) + group["eps"])

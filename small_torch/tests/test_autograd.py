@@ -1,0 +1,98 @@
+"""Options of gradients, hooks, transforms of functions, products of matrices, data sets and schedules, as in torch."""
+
+import pytest
+
+from both_torches import agree, split_rows
+
+# In all rows x is [1, 2] and m a matrix, both without gradients; y is x·w summed, for leaves l = [1, 2] and w = 3.
+GRADIENTS = """
+t.autograd.grad(y, [l, w]) | t.autograd.grad(y, (l, u)) | t.autograd.grad(y, (l, u), allow_unused=True) | t.autograd.grad(y, [])
+t.autograd.grad(y, (l, u), materialize_grads=True) | t.autograd.grad(y, (l, u), materialize_grads=True, allow_unused=False)
+t.autograd.grad([l * 2, l**2], l, [t.ones(2)]) | t.autograd.grad(l * 2, l, [1.0]) | (l * 2).backward([1.0, 1.0]) | y.backward(inputs=[])
+y.backward(inputs=[t.ones(1)]) | y.backward(foo=1) | t.autograd.backward([l * 2, l * 3], [t.ones(2)]) | t.autograd.grad(y, l, 3)
+hooked(l * 3, lambda g: "a") | hooked(l * 3, lambda g: t.ones(3)) | hooked(l * 3, lambda g: g.double()) | hooked(l * 3, lambda g: g * 2)
+kept(l * 3, lambda g: g * 10) | kept((l * 3).mul_(2), lambda g: g + 1) | hooked(l, lambda g: g.clamp(max=0.5))
+J.jacobian(lambda a: m @ a, x, vectorize=True) | J.jacobian(lambda a: a, [x]) | J.jacobian(lambda a: 3, x) | J.jacobian(lambda a: t.ones(2), x, strict=True)
+J.hessian(lambda a, b: (a * b**2).sum(), (x, x)) | J.hessian(lambda a: a**2, x)
+"""  # noqa: E501
+TRANSFORMS = """
+f.grad(lambda a: a**2)(x) | f.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, x + 1) | f.grad(lambda a: ((a**2).sum(), a), has_aux=True)(x)
+f.grad(lambda d: (d["w"]**2).sum())({"w": x}) | f.grad(f.grad(t.sin))(w.detach()) | f.vmap(f.grad(t.sin))(x) | f.grad_and_value(lambda a: (a**2).sum())(x)
+f.vmap(lambda d: d["a"] * d["b"], in_dims=({"a": 0, "b": None},))({"a": m, "b": x}) | f.vmap(lambda a: {"s": a.sum()})(m) | f.vmap(lambda a: 3)(m)
+f.vmap(lambda a: a)(3) | f.vmap(lambda a: a)() | f.vmap(lambda a: t.rand(1))(m) | f.vmap(lambda a: a * 2, out_dims=1)(m) | f.vmap(t.dot)(m, t.ones(3, 2))
+f.vmap(lambda a, b: a * b, in_dims=(0, None))(m, x) | f.vmap(f.vmap(lambda a, b: a * b, in_dims=(None, 0)), in_dims=(0, None))(x, x)
+f.jacrev(lambda a, b: a * b, argnums=(0, 1))(x, x) | f.jacrev(f.jacrev(lambda a: (a**3).sum()))(x)
+f.vmap(f.grad(lambda p, a: f.functional_call(n, p, (a,)).sum()), in_dims=(None, 0))({"weight": t.ones(1, 2), "bias": t.zeros(1)}, m)
+"""  # noqa: E501
+MATRICES = """
+t.einsum("ij,jk->ik", m.long(), m) | t.einsum("i,i->", x.long(), x) | t.einsum("ij,jk", m > 0, m > 0) | t.einsum("i1->i", m) | t.einsum("ij->ijj", m)
+t.einsum("...ij,...jk->...ik", m[None], m) | t.einsum("ij->ji", m).stride() | t.einsum(3, m) | t.einsum("ij,jk,kl->il", m, m, m[:, :1]) | t.einsum("ij,ik,k->j", m[:1], m, x) | t.einsum("ij", 3) | t.kron(x, x) | t.outer(m, x)
+(m > 0) @ (m > 0) | (x > 0) @ (x > 0) | (m > 0) @ (x > 0) | t.bmm(m[None], m[None].double()) | t.addmm(x.long(), m, m) | t.trace(x) | t.trace(m > 0)
+L.cross(x, m) | t.cdist(m, m.double()) | t.cdist(m.long(), m) | t.pdist(m[None]) | x.H | m[None].H
+L.norm(m, -1) | L.norm(m, 3) | L.norm(m[None], 1) | L.norm(m, 1, (0, 1), True) | L.norm(m, 2, keepdim=True) | L.norm(m, dtype=t.float64) | L.vector_norm(m, "fro")
+L.matrix_norm(m[None], 1, (0, 1)) | L.matrix_norm(m, -1, keepdim=True) | L.matrix_norm(x) | L.svdvals(x) | L.eigvals(t.ones(2, 3)) | L.qr(m, "r").R.abs() | L.qr(m, "a")
+L.det(t.ones(2, 3)) | L.det(x) | L.inv(m.long()) | L.inv(t.ones(2, 2)) | L.inv(m.half()) | L.solve(m, x.double()) | L.solve(m, m, left=False) | L.solve(m.expand(3, 2, 2), t.ones(3, 2))
+L.solve_triangular(m, x, upper=True) | L.solve_triangular(t.ones(2, 2), m, upper=True, unitriangular=True) | L.lstsq(m, m).rank | L.matrix_power(x, 2) | L.matrix_rank(x)
+"""  # noqa: E501
+DATA = """
+list(D.DataLoader(range(5), 2, shuffle=True)) | list(D.RandomSampler(range(5), True, 40)) | list(D.RandomSampler(range(5), num_samples=12)) | D.RandomSampler([])
+D.DataLoader([1], num_workers=-1) | D.DataLoader([1], timeout=-1) | D.DataLoader([1], prefetch_factor=2) | D.DataLoader([1], persistent_workers=True) | D.DataLoader([], shuffle=True)
+D.random_split(range(3), [1.2, -0.2]) | D.random_split(range(10), [3, 7])[0].indices | D.ConcatDataset([range(3), range(2)])[4] | D.ConcatDataset([]) | D.TensorDataset([1, 2])
+list(D.SubsetRandomSampler([4, 5, 6])) | D.BatchSampler(range(5), 2, 1) | len((D.TensorDataset(x) + D.TensorDataset(m))) | next(iter(D.DataLoader(range(5), batch_size=None)))
+t.optim.SGD([("a", l), w]) | t.optim.SGD([l], lr="a") | t.optim.SGD([l], foreach=True, fused=True) | t.optim.Adam([l], lr=t.ones(2)) | str(t.optim.Adam([l], lr=t.tensor(0.5)))
+"""  # noqa: E501
+SCHEDULES = """
+StepLR(o, 3) | MultiStepLR(o, [2, 4, 4]) | ExponentialLR(o, 0.9) | LinearLR(o) | LinearLR(o, 0) | LinearLR(o, 0.5, 0.9, 3) | CosineAnnealingWarmRestarts(o, 2, 2, 0.01)
+CosineAnnealingWarmRestarts(o, 3) | CosineAnnealingWarmRestarts(o, 0) | CosineAnnealingWarmRestarts(o, 2, 0) | OneCycleLR(o, 0.3, 9) | LambdaLR(o, lambda e: 0.9**e)
+"""  # noqa: E501
+
+
+def names(t):
+    l, w, u = (t.tensor(value, requires_grad=True) for value in ([1.0, 2.0], 3.0, 0.0))  # noqa: E741
+
+    def hooked(y, hook):
+        y.register_hook(hook)
+        y.sum().backward()
+        return l.grad
+
+    def kept(y, hook):
+        y.retain_grad()
+        y.register_hook(hook)
+        y.sum().backward()
+        return y.grad, l.grad, y.retains_grad
+
+    places = {"J": t.autograd.functional, "f": t.func, "L": t.linalg, "D": t.utils.data, "n": t.nn.Linear(2, 1)}
+    tensors = {
+        "l": l,
+        "w": w,
+        "u": u,
+        "y": (l**2 * w).sum(),
+        "x": t.tensor([1.0, 2.0]),
+        "m": t.tensor([[1.0, 2], [3, 5]]),
+    }
+    return {"t": t, "hooked": hooked, "kept": kept} | places | tensors
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("row", split_rows(GRADIENTS + TRANSFORMS + MATRICES + DATA))
+def test_row(row):
+    def program(t):
+        t.manual_seed(0)
+        return eval(row, names(t))
+
+    agree(program, 1e-5)
+
+
+@pytest.mark.parametrize("row", split_rows(SCHEDULES))
+def test_learning_rates(row):
+    def program(t):
+        optimizer = t.optim.SGD([t.ones(1)], lr=0.1, momentum=0.9)
+        scheduler = eval(row, vars(t.optim.lr_scheduler) | {"o": optimizer})
+        rates = [scheduler.get_last_lr()]
+        for _ in range(8):
+            optimizer.step()
+            scheduler.step()
+            rates.append(scheduler.get_last_lr())
+        return rates, {name: value for name, value in scheduler.state_dict().items() if name != "lr_lambdas"}
+
+    agree(program)
