@@ -10,6 +10,7 @@ operators, and functions of this file that take both.
 
 import contextvars
 import threading
+from itertools import zip_longest
 
 import numpy as np
 
@@ -48,25 +49,25 @@ class Formula:
 
 
 class FormulaNode(Node):
-    """A recorded operation with a formula; `saved` has (tensor, version) by the places of inputs, and −1, the result.
+    """A recorded operation with a formula. places: which inputs the saved tensors are, in order; −1 is the result.
 
     The node must not hold the result itself, which holds the node: neither would be freed.
     """
 
     def __init__(self, formula, inputs, out):
         super().__init__(formula.title, inputs, formula)
-        self.saved = {}
+        self.places = []
         for edge, (_, places) in zip(self.edges, formula.ways):
             for place in places:
-                if edge is not None or place < 0:
-                    self.save(place, inputs[place] if place >= 0 else out)
+                if (edge is not None or place < 0) and place not in self.places:
+                    self.places.append(place)
+                    tensor = inputs[place] if place >= 0 else alias(out)
+                    self.saved.append((tensor, tensor._changes[0]))
 
-    def save(self, place, tensor):
-        """Keep an input, or the numbers of the result."""
-        if place < 0:
-            tensor, out = wrap(tensor._array), tensor
-            tensor._changes = out._changes
-        self.saved[place] = tensor, tensor._changes[0]
+    def move_result(self, tensor):
+        """Let the backward pass find the result in a tensor that has taken its numbers."""
+        if -1 in self.places:
+            self.saved[self.places.index(-1)] = alias(tensor), tensor._changes[0]
 
     def gradients(self, output_gradients):
         g, formula = output_gradients[0], self.rule
@@ -74,9 +75,11 @@ class FormulaNode(Node):
             raise freed_error()
         on_tensors = recording[0] or not formula.on_arrays
         values, gradients = {}, []
-        for place, (tensor, version) in self.saved.items():
+        for place, (tensor, version) in zip_longest(self.places, self.saved):
             if tensor._changes[0] != version:
-                raise changed_error(tensor, version, None if place >= 0 else self.title.replace(".", ""))
+                raise changed_error(tensor, version, self.title.replace(".", "") if place == -1 else None)
+            if place is None:  # kept only to be checked
+                continue
             value = tensor._array if not on_tensors else tensor if place >= 0 else self.result(tensor)
             values[place] = value.conj() if formula.conjugate and tensor._array.dtype.kind == "c" else value
         g = g if on_tensors else g._array
@@ -96,6 +99,13 @@ class FormulaNode(Node):
         y = wrap(saved._array)
         y._grad_fn, y._requires_grad, y._changes = self, True, saved._changes
         return y
+
+
+def alias(tensor):
+    """Return a tensor with the same numbers and version."""
+    out = wrap(tensor._array)
+    out._changes = tensor._changes
+    return out
 
 
 def wrap_fitted(array, shape, dtype):

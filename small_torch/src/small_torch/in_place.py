@@ -39,8 +39,8 @@ def assign(tensor, new, may_repeat=False):
     if has_graph:
         if not new.requires_grad:  # its own gradient is zero
             new = record(new._array, "Copy", (clone_graph(tensor),), zeros)
-        elif isinstance(new._grad_fn, FormulaNode) and -1 in new._grad_fn.saved and new.dtype is tensor.dtype:
-            new._grad_fn.save(-1, tensor)  # the backward pass needs the result, which now is here
+        elif isinstance(new._grad_fn, FormulaNode) and new.dtype is tensor.dtype:
+            new._grad_fn.move_result(tensor)
         take_graph(tensor, new)
     return tensor
 
