@@ -46,14 +46,14 @@ def test_all_names_of_torch_are_there_or_refused(place):
 
 FORMS = """
     torch.compile | torch.nn.Conv2d | torch.nn.functional.conv2d | torch.linalg.cholesky | torch.cuda.get_device_name()
-    torch.ones(2).untyped_storage() | torch.nn.Linear(1, 1).get_submodule | torch.jit.script | torch.utils.data.sampler
+    torch.ones(2).untyped_storage() | torch.nn.Linear(1, 1).get_extra_state | torch.jit.script | torch.amp
     import torch.distributions | import torch.distributions.normal | import torch.utils.checkpoint | import torch.amp
     import torch.utils.tensorboard as board | from torch.distributions import Normal | from torch import autocast
     from torch.nn import Linear, Conv2d | from torch.nn.functional import relu, conv2d | from torch.optim import LBFGS
     from torch.utils.checkpoint import checkpoint | from torch.utils.data import WeightedRandomSampler
     from torch.cuda.amp import GradScaler | from torch.linalg import cholesky | from torch.nn.utils import weight_norm
     torch.ones(2, dtype=torch.bfloat16) | torch.ones(2).to("mps")
-    torch.ones(3).diff(prepend=torch.ones(1)) | torch.cov(torch.ones(2, 2), aweights=torch.ones(2))
+    torch.cov(torch.ones(2, 2), aweights=torch.ones(2))
     torch.utils.data.DataLoader([1], num_workers=2) | torch.autograd.grad(torch.ones(1), [], is_grads_batched=True)
 """
 

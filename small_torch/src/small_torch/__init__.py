@@ -6,6 +6,7 @@ of tensors. Numbers, types, shapes, messages and random numbers are torch's; tes
 name that is missing raises an error that says so.
 """
 
+import inspect as _inspect
 import math as _math
 
 import numpy as _np
@@ -35,20 +36,17 @@ from . import (
     rearranging,
     reductions,
     shapes,
-    signatures,
     sorting,
     tape,
     utils,
     views,
 )  # fmt: skip
 from .absent import (
-    MISSING_KEYWORDS,
     add_modules_without_effect,
     always,
-    refuse_keywords,
     refuse_missing_names,
 )
-from .arguments import checked, give_to, type_name
+from .arguments import checked, type_name
 from .dtypes import (  # noqa: F401
     Size,
     complex64,
@@ -160,20 +158,19 @@ _IN_PLACE = """
 """
 
 
-def _with_out(function):
-    """Return the function with torch's argument `out`, and with torch's error for what is no tensor."""
+def _with_out(operation):
+    """Return the operation with torch's argument `out`, a tensor that takes the result, and with torch's errors."""
 
     def call(*arguments, out=None, **options):
         if out is None:
-            return function(*arguments, **options)
+            return operation(*arguments, **options)
         for argument in arguments:
             if isinstance(argument, Tensor) and argument._changes is out._changes:
-                memory.check_memory(out._array, argument._array, whole=function.__name__ == "cat")
-        return give_to(out, function(*arguments, **options), function.__name__)
+                memory.check_memory(out._array, argument._array, whole=operation.__name__ == "cat")
+        return in_place.give_to(out, operation(*arguments, **options), operation.__name__)
 
-    call.__name__, call.__doc__ = function.__name__, function.__doc__
-    call.__wrapped__ = function
-    return call
+    call.__name__, call.__doc__, call.__wrapped__ = operation.__name__, operation.__doc__, operation
+    return checked(call)
 
 
 def _in_place(function):
@@ -203,32 +200,33 @@ def _in_place(function):
             memory.check_memory(self._array, *shared, whole=strict or may_repeat, may_repeat=may_repeat)
         return self._assign(new, may_repeat=may_repeat)
 
-    change.__name__ = function.__name__ + "_"
+    change.__name__, change.__doc__, change.__wrapped__ = f"{name}_", function.__doc__, function
     return change
 
 
 for _module, _names in _OPERATIONS.items():
     for _name in _names.split():
         _function = getattr(_module, _name)
-        if _name in MISSING_KEYWORDS:
-            _function = refuse_keywords(_function, MISSING_KEYWORDS[_name])
-        globals()[_name] = signatures.checked(_with_out(getattr(_function, "strict", _function)), False)
-        setattr(Tensor, _name, signatures.checked(_function, True) if _function.__annotations__ else _function)
+        _inspect.unwrap(_function).__annotations__.setdefault("input", Tensor)
+        globals()[_name] = _with_out(getattr(_function, "strict", _function))
+        setattr(Tensor, _name, checked(_function, True))
 for _module, _names in _METHODS.items():
     for _name in _names.split():
-        setattr(Tensor, _name, signatures.checked(getattr(_module, _name), True))
+        setattr(Tensor, _name, checked(getattr(_module, _name), True))
 for _module, _names in _CREATION.items():
-    globals().update((_name, getattr(_module, _name)) for _name in _names.split())
+    globals().update((_name, checked(getattr(_module, _name))) for _name in _names.split())
 for _name in "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state":
     setattr(random, _name, getattr(drawing, _name))
 for _module, _names in _NEW.items():
     for _name in _names.split():
-        setattr(Tensor, _name, getattr(_module, _name))
+        setattr(Tensor, _name, checked(getattr(_module, _name), True))
+for _name in "squeeze", "t", "transpose", "unsqueeze":
+    setattr(Tensor, f"{_name}_", checked(views.change_shape(getattr(shapes, _name)), True))
 for _name in _IN_PLACE.split():
-    setattr(Tensor, _name + "_", _in_place(getattr(Tensor, _name)))
+    setattr(Tensor, _name + "_", checked(_in_place(getattr(Tensor, _name).__wrapped__), True))
 
 Tensor.where = lambda self, condition, other: comparing.where(condition, self, other)
-Tensor.T = property(lambda self: self.permute(tuple(range(self.ndim))[::-1]))
+Tensor.T = property(shapes.reverse_axes)
 Tensor.mT = property(matrices.transpose_matrices)
 Tensor.H, Tensor.mH = (property(shapes.adjoint(name)) for name in ("H", "mH"))
 Tensor.real, Tensor.imag = property(arithmetic.real), property(arithmetic.imag)
@@ -283,13 +281,13 @@ def is_tensor(obj):
     return isinstance(obj, Tensor)
 
 
-@checked(input="Tensor")
-def is_floating_point(input):
+@checked
+def is_floating_point(input: Tensor):
     return input.is_floating_point()
 
 
-@checked(input="Tensor")
-def is_complex(input):
+@checked
+def is_complex(input: Tensor):
     return input.is_complex()
 
 

@@ -4,7 +4,6 @@ import re
 import sys
 from contextlib import nullcontext
 from difflib import get_close_matches
-from functools import wraps
 from types import ModuleType, SimpleNamespace
 
 EXPLANATION = (
@@ -13,15 +12,15 @@ EXPLANATION = (
 )
 
 PUBLIC = """
-    autograd autograd.functional func linalg nn nn.functional nn.init nn.utils nn.utils.rnn optim optim.lr_scheduler
-    random utils utils.data
+    autograd autograd.function autograd.functional func linalg nn nn.functional nn.init nn.utils nn.utils.rnn
+    optim optim.lr_scheduler random utils utils.data
 """  # modules that have torch's names
 
 
 # Names that torch has though they look like misspelt names of small_torch, and methods of torch's tensors and modules.
 SIMILAR = """
-    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU Container ELU EmbeddingBag GLU LazyBatchNorm1d
-    LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU Rprop SELU
+    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU Container FunctionCtx FunctionMeta ELU EmbeddingBag GLU LazyBatchNorm1d
+    LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU Rprop Softmin
     TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad adaptive_max_pool1d adaptive_max_pool2d
     adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_ arctan arctan2 arctan2_
     arctan_ arctanh arctanh_ as_strided asin_ asinh asinh_ atan_ atanh_ avg_pool1d bilinear byte celu chalf
@@ -30,7 +29,7 @@ SIMILAR = """
     hsplit is_nonzero is_sparse_csr isin isreal kaiming_normal kaiming_normal_ ldexp_ linear_cross_entropy logit_
     max_pool1d max_unpool1d max_unpool2d max_unpool3d msort name nanmedian nanquantile ne_ new optimizer pinv
     pinverse prelu range renorm reshape_as resize rrelu rrelu_ sampler selu set_default_device
-    set_default_tensor_type sgn_ signal sinc sinc_ t_ tan_ types vdot view_as_complex vsplit xlogy_ zero_
+    set_default_tensor_type sgn_ signal sinc sinc_ softmin tan_ types vdot view_as_complex vsplit xlogy_ zero_
 """.split()
 OF_TENSORS = """
     absolute acosh addbmm addcdiv addmv addr adjoint apply arccos arccosh arcsin arcsinh arctan arctan2 arctanh
@@ -55,7 +54,7 @@ OF_TENSORS = """
     untyped_storage values vdot vsplit xlogy
 """.split()
 OF_MODULES = """
-    bfloat16 compile get_buffer get_extra_state get_parameter get_submodule register_backward_hook
+    bfloat16 compile get_extra_state register_backward_hook
     register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook
     register_load_state_dict_pre_hook register_module register_state_dict_post_hook register_state_dict_pre_hook
     set_extra_state set_submodule share_memory to_empty insert pop
@@ -133,21 +132,8 @@ def refuse_missing_names(package):
 # Keyword arguments of torch's functions that those of small_torch lack.
 MISSING_KEYWORDS = {
     "addmm": "out_dtype", "bmm": "out_dtype", "cdist": "compute_mode", "cov": "fweights aweights",
-    "diff": "prepend append", "gather": "sparse_grad", "quantile": "interpolation", "repeat_interleave": "output_size",
+    "gather": "sparse_grad", "quantile": "interpolation", "repeat_interleave": "output_size",
 }  # fmt: skip
-
-
-def refuse_keywords(function, keywords):
-    """Return the function with an error for keyword arguments that torch's has."""
-
-    @wraps(function)
-    def call(*arguments, **options):
-        for keyword in keywords.split():
-            if keyword in options:
-                raise NotImplementedError(f"{function.__name__}(): argument {keyword!r} {EXPLANATION}")
-        return function(*arguments, **options)
-
-    return call
 
 
 def always(value):

@@ -1,137 +1,161 @@
-"""Check arguments as torch does, with its errors."""
+"""Torch's errors for arguments that are missing, too many, unknown, or of a wrong type.
 
-import functools
+The annotations of an operation's parameters say what they take. They are read only after a call has failed, so that
+calls with good arguments cost nothing.
+"""
+
 import inspect
+from typing import NamedTuple
 
 import numpy as np
 
+from .absent import EXPLANATION, MISSING_KEYWORDS
 from .tensor import Tensor
 
-NUMBERS = (int, float, complex, np.number, np.bool_)
-# Torch's name of a kind of argument, and the types that fit. A tensor without axes fits wherever a number does.
+NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+
+
+class Kind(NamedTuple):
+    """A kind of argument: torch's name, and the types that fit."""
+
+    name: str
+    types: tuple
+
+
+# A tensor without axes fits wherever a number does.
+Number, Operand = Kind("Number", NUMBERS), Kind("Tensor", (Tensor, *NUMBERS))
+Sizes, Tensors = Kind("tuple of ints", (tuple, list)), Kind("tuple of Tensors", (tuple, list))
 KINDS = {
-    "Tensor": Tensor,
-    "int": (int, np.integer),
-    "float": (int, float, np.number),
-    "Number": NUMBERS,
-    "tuple of ints": (tuple, list),
+    Tensor: Kind("Tensor", (Tensor,)),
+    int: Kind("int", (int, np.integer)),
+    float: Kind("float", (int, float, np.number)),
+    bool: Kind("bool", (bool,)),
 }
+
+# Other names that torch takes, too; names that torch's errors give to functions; and parameters of all functions that
+# create tensors.
+ALIASES = {"axis": "dim", "keepdims": "keepdim", "split_size": "split_size_or_sections"}
+TITLES = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "vector_norm": "linalg_vector_norm"}
+OF_ALL = "out dtype device requires_grad layout pin_memory".split()
+
+
+def checked(operation, is_method=False, only_types=False):
+    """Return an operation whose errors are torch's where its arguments are to blame. It may be used as a decorator.
+
+    only_types: leave the other errors as they are, since torch's operation is written in Python.
+    """
+
+    def call(*arguments, **options):
+        try:
+            try:
+                return operation(*arguments, **options)
+            except TypeError:
+                if all(name not in options or ALIASES[name] in options for name in ALIASES):
+                    raise
+                return operation(*arguments, **{ALIASES.get(name, name): value for name, value in options.items()})
+        except Exception as error:
+            raise explain(error, operation, arguments, options, is_method, only_types) from None
+
+    call.__name__ = call.__qualname__ = operation.__name__
+    call.__doc__, call.__module__, call.__wrapped__ = operation.__doc__, operation.__module__, operation
+    return call
+
+
+def explain(error, operation, arguments, options, is_method, only_types):
+    """Return torch's error for wrong arguments of an operation that has failed, or the error itself."""
+    plain = inspect.unwrap(operation, stop=lambda function: hasattr(function, "strict"))
+    parameters = inspect.signature(plain, follow_wrapped=False).parameters
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters.values()):
+        return error
+    title = TITLES.get(operation.__name__, operation.__name__)
+    positional = [name for name, p in parameters.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    values = dict(zip(positional, arguments)) | options
+    if not only_types and (problem := find_problem(title, parameters, positional, arguments, values, is_method)):
+        return problem
+    for place, (name, value) in enumerate(values.items(), 1 - is_method):
+        parameter = parameters.get(name)
+        if parameter and value is not parameter.default and not fits(value, parameter.annotation):
+            return wrong_type(title, name, value, parameter.annotation, None if name in options else place)
+    return error
+
+
+def find_problem(title, parameters, positional, arguments, values, is_method):
+    """Return torch's error for missing, superfluous or unknown arguments, or None."""
+    needed = [name for name in positional if parameters[name].default is inspect.Parameter.empty]
+    if len(arguments) > len(positional):
+        least, most, given = (len(names) - is_method for names in (needed, positional, arguments))
+        takes, were = most if least == most else f"from {least} to {most}", "was" if given == 1 else "were"
+        return TypeError(f"{title}() takes {takes} positional argument{'s' * (most != 1)} but {given} {were} given")
+    if missing := [name for name in needed if name not in values]:
+        names = ", ".join(f'"{name}"' for name in missing)
+        return TypeError(f"{title}() missing {len(missing)} required positional arguments: {names}")
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return None
+    for name in values:
+        if name not in parameters and name not in OF_ALL:
+            if name in MISSING_KEYWORDS.get(title, "").split():
+                return NotImplementedError(f"{title}(): argument {name!r} {EXPLANATION}")
+            return TypeError(f"{title}() got an unexpected keyword argument {name!r}")
+    return None
+
+
+def fits(value, kind):
+    """Return True if torch takes a value for an argument of this kind, a class or a Kind."""
+    kind = KINDS.get(kind, kind)
+    if kind is inspect.Parameter.empty:
+        return True
+    if isinstance(value, Tensor) and kind.name != "Tensor":
+        return (
+            not value.ndim and kind.name in ("int", "float", "Number") and (value.dtype.kind == 1 or kind.name != "int")
+        )
+    return isinstance(value, kind.types) and not (kind.name == "int" and isinstance(value, bool))
+
+
+def wrong_type(title, name, value, kind, place=None):
+    """Return torch's TypeError for an argument. place: its number, None for a keyword."""
+    position = "" if place is None else f" (position {place})"
+    return TypeError(
+        f"{title}(): argument {name!r}{position} must be {KINDS.get(kind, kind).name}, not {type_name(value)}"
+    )
+
+
+def check_argument(title, name, value, kind, place=None):
+    """Raise torch's TypeError for a value of another kind: where nothing else would fail."""
+    if not fits(value, kind):
+        raise wrong_type(title, name, value, kind, place)
+
+
+def refuse_keywords(title, keywords):
+    """Raise torch's TypeError for the first of some unknown keywords."""
+    for keyword in keywords:
+        raise TypeError(f"{title}() got an unexpected keyword argument {keyword!r}")
 
 
 def type_name(value):
-    """Return the name of a value's type in torch's messages."""
+    """Return the name of a value's type in torch's errors."""
     kind = type(value)
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
-def fits(value, kind):
-    """Return True if torch takes this value for an argument of this kind."""
-    return isinstance(value, KINDS[kind]) or kind != "Tensor" and isinstance(value, Tensor) and not value.ndim
-
-
-def check_argument(name, parameter, value, kind, position=None):
-    """Raise torch's TypeError if a function does not take this value. position: counted from 0, None for a keyword."""
-    if not fits(value, kind):
-        place = "" if position is None else f" (position {position + 1})"
-        raise TypeError(f"{name}(): argument {parameter!r}{place} must be {kind}, not {type_name(value)}")
-
-
-def checked(skip=0, **kinds):
-    """Decorate a function so that its arguments have these kinds, or torch's TypeError is raised.
-
-    skip: the number of arguments that torch does not count, such as the tensor of a method.
-    """
-
-    def decorate(function):
-        parameters = inspect.signature(function).parameters.values()
-        names = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
-        defaults = {parameter.name: parameter.default for parameter in parameters}
-        name = function.__name__
-
-        @functools.wraps(function)
-        def call(*arguments, **options):
-            for position, (parameter, value) in enumerate(zip(names, arguments), -skip):
-                if parameter in kinds and value is not defaults[parameter]:
-                    check_argument(name, parameter, value, kinds[parameter], position)
-            for parameter, value in options.items():
-                if parameter in kinds and value is not defaults[parameter]:
-                    check_argument(name, parameter, value, kinds[parameter])
-            return function(*arguments, **options)
-
-        return call
-
-    return decorate
-
-
-def parse_size(size, name):
+def parse_size(sizes, title, argument="size"):
     """Return sizes, `f(2, 3)` or `f((2, 3))`, as a tuple; raise torch's errors for what is not a size."""
-    if not size:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-    if len(size) > 1 and isinstance(size[0], (tuple, list)):
-        raise TypeError(f"{name}() takes 1 positional argument but {len(size)} were given")
-    if all(type(length) is int and length >= 0 for length in size) and type(size) is tuple:
-        return size
-    single = len(size) == 1
-    lengths = size[0] if single and isinstance(size[0], (tuple, list)) else size
+    if not sizes:
+        raise TypeError(f'{title}() missing 1 required positional arguments: "{argument}"')
+    if len(sizes) > 1 and isinstance(sizes[0], (tuple, list)):
+        raise TypeError(f"{title}() takes 1 positional argument but {len(sizes)} were given")
+    if type(sizes) is tuple and all(type(size) is int for size in sizes):
+        return sizes
+    single = len(sizes) == 1
+    lengths = sizes[0] if single and isinstance(sizes[0], (tuple, list)) else sizes
     for place, length in enumerate(lengths):
-        if not fits(length, "int") or single and length is True:
-            kind = type_name(length)
-            if lengths is size and not place:
-                reason = f" (position 1) must be tuple of ints, not {kind}"
+        if not fits(length, int):
+            kind, reason = type_name(length), " (position 1) must be tuple of ints,"
+            if lengths is sizes and not place:
+                reason += f" not {kind}"
             elif not place:
-                reason = f" (position 1) must be tuple of ints, but found element of type {kind} at pos 0"
+                reason += f" but found element of type {kind} at pos 0"
             else:
                 error = f"type must be tuple of ints,but got {kind}"
                 reason = f' failed to unpack the object at pos {place + 1} with error "{error}"'
-            raise TypeError(f"{name}(): argument 'size'{reason}")
-    lengths = tuple(map(int, lengths))
-    if min(lengths, default=0) < 0:
-        negative = next(length for length in lengths if length < 0)
-        error = f"Trying to create tensor with negative dimension {negative}: {list(lengths)}"
-        raise RuntimeError("zeros: Dimension size must be non-negative." if name == "zeros" else error)
-    return lengths
-
-
-def memory_order(array):
-    """Return an array's axes from the outermost in memory to the innermost, as torch orders them.
-
-    An axis along which numbers are repeated keeps its place between its neighbours.
-    """
-    if array.flags.c_contiguous:
-        return range(array.ndim)
-    order = [*range(array.ndim)]  # an insertion sort, from the last axis on
-    for start in range(array.ndim - 2, -1, -1):
-        place = start
-        for other in range(start + 1, array.ndim):
-            outer, inner = array.strides[order[place]], array.strides[order[other]]
-            if outer and inner:
-                if outer > inner or outer == inner and array.shape[order[place]] >= array.shape[order[other]]:
-                    break
-                order[place], order[other], place = order[other], order[place], other
-    return order
-
-
-def make_in_order(like, make):
-    """Return an array with the shape of another one and its order in memory, made by a function of a shape."""
-    order = memory_order(like)
-    return make(tuple(like.shape[axis] for axis in order)).transpose(np.argsort(order))
-
-
-def give_to(out, result, name):
-    """Give a result to the tensor `out`, which takes the result's shape, as one change in place."""
-    if result.requires_grad or out.requires_grad:
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the"
-            " arguments requires grad."
-        )
-    if result.dtype.kind > out.dtype.kind:
-        raise RuntimeError(
-            f"result type {result.dtype.title} can't be cast to the desired output type {out.dtype.title}"
-        )
-    if out.shape != result.shape:
-        memory = out._array.reshape(-1)
-        large = out._array.flags.c_contiguous and memory.size >= result.numel()
-        out._array = (memory[: result.numel()] if large else np.empty(result.numel(), memory.dtype)).reshape(
-            result.shape
-        )
-    return out._assign(result)
+            raise TypeError(f"{title}(): argument {argument!r}{reason}")
+    return tuple(map(int, lengths))

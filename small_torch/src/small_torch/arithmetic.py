@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from . import dtypes
+from .arguments import Operand
 from .elementwise import Formula, apply, binary, compute, floating, masked, quiet, record_formula, unary, zeros
 from .operands import (
     NO_BOOL,
@@ -15,7 +16,6 @@ from .operands import (
     number_tensor,
     operands,
     refuse_type,
-    require_tensor,
 )
 from .tape import rename_node
 from .tensor import Tensor, record
@@ -25,7 +25,7 @@ _sub = binary("sub", np.subtract, lambda g: g, lambda g: -g)
 mul = binary("mul", np.multiply, lambda g, b: g * b, lambda g, a: g * a)
 
 
-def add(input, other, *, alpha=1):
+def add(input, other: Operand, *, alpha=1):
     """Return input + alpha · other."""
     return _add(*scale(input, other, alpha))
 
@@ -42,7 +42,7 @@ def scale(input, other, alpha):
     return a, mul(b, bool(alpha) if a._array.dtype == bool else alpha)
 
 
-def sub(input, other, *, alpha=1):
+def sub(input, other: Operand, *, alpha=1):
     """Return input − alpha · other."""
     if is_bool(input) and is_bool(other):
         raise RuntimeError(
@@ -59,7 +59,7 @@ def is_bool(operand):
     return operand._array.dtype == bool if isinstance(operand, Tensor) else isinstance(operand, bool)
 
 
-def rsub(input, other, *, alpha=1):
+def rsub(input, other: Operand, *, alpha=1):
     return rename_node(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
@@ -101,7 +101,7 @@ REMAINDERS = {  # by whether the dividend is a tensor
 }
 
 
-def div(input, other, *, rounding_mode=None):
+def div(input, other: Operand, *, rounding_mode=None):
     """Return input / other."""
     if rounding_mode not in DIVISIONS:
         raise RuntimeError(
@@ -110,11 +110,11 @@ def div(input, other, *, rounding_mode=None):
     return DIVISIONS[rounding_mode](input, other)
 
 
-def true_divide(input, other):
+def true_divide(input, other: Operand):
     return DIVISIONS[None](input, other)
 
 
-def remainder(input, other):
+def remainder(input, other: Operand):
     """Return input − other · ⌊input / other⌋, with the sign of other."""
     return REMAINDERS[isinstance(input, Tensor)](input, other)
 
@@ -146,11 +146,11 @@ def power_formula(exponent):
     return Formula("Pow", (lambda g, a: g * (a ** (exponent - 1) * exponent)) if exponent else lambda g, a: zeros(g))
 
 
-def pow(input, exponent):
+def pow(input, exponent: Operand):
     """Return input ** exponent."""
     if isinstance(exponent, Tensor):
         return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
-    exponent = check_number(exponent, "pow", "exponent")
+    exponent = check_number(exponent)
     if isinstance(exponent, complex):
         return _pow(input, number_tensor(exponent))
     if input.dtype.kind < 2:
@@ -169,7 +169,7 @@ def pow(input, exponent):
 
 
 def square(input):
-    return pow(require_tensor(input, "square"), 2)
+    return pow(input, 2)
 
 
 neg = unary("neg", np.negative, lambda g: -g, convert=False)
@@ -200,7 +200,7 @@ ABS = Formula("Abs", lambda g, a: g * apply(sgn, a), conjugate=False)
 
 
 def abs(input):
-    refuse_type("abs", require_tensor(input, "abs"))
+    refuse_type("abs", input)
     return record_formula(ABS, np.abs(input._array), input)
 
 
@@ -209,18 +209,17 @@ reciprocal = unary("reciprocal", np.reciprocal, lambda g, y: -g * (y * y))
 
 
 def conj(input):
-    require_tensor(input, "conj")
     return _conj(input) if input._array.dtype.kind == "c" else input
 
 
 def real(input):
-    if not require_tensor(input, "real").is_complex():
+    if not input.is_complex():
         return input
     return record(input._array.real, "Real", (input,), lambda g: g.to(g.dtype.to_complex()))
 
 
 def imag(input):
-    if not require_tensor(input, "imag").is_complex():
+    if not input.is_complex():
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return record(input._array.imag, "Imag", (input,), lambda g: g * 1j)
 
@@ -229,8 +228,8 @@ ANGLE = Formula("Angle", lambda g, a: zeros(g))
 
 
 def angle(input):
-    if not require_tensor(input, "angle").is_complex():
-        x = floating(input, "angle")
+    if not input.is_complex():
+        x = floating(input)
         array = np.where(x._array < 0, math.pi, np.where(np.isnan(x._array), x._array, 0)).astype(x._array.dtype)
         return record_formula(ANGLE, array, x)
     return imag(input).atan2(real(input))
@@ -244,9 +243,8 @@ def lerp_array(a, b, w):
     return np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)).astype(a.dtype)
 
 
-def lerp(input, end, weight):
+def lerp(input, end: Tensor, weight: Operand):
     """Return input + weight · (end − input)."""
-    require_tensor(end, "lerp", "end", 2)
     if isinstance(weight, Tensor) and not weight.ndim and input.ndim:  # counts as a number
         (input, weight), (end, _) = operands(input, weight), operands(end, weight)
     for x, name in ((end, "end"), (weight, "weight")):
@@ -259,10 +257,8 @@ def lerp(input, end, weight):
     return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
 
 
-def addcmul(input, tensor1, tensor2, *, value=1):
+def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """Return input + value · tensor1 · tensor2."""
-    for position, x in enumerate((tensor1, tensor2), 2):
-        require_tensor(x, "addcmul", f"tensor{position - 1}", position)
     if is_bool(tensor1) and is_bool(tensor2):
         refuse_type("addcmul", input)
     if isinstance(value, float) and input.dtype.kind < 2:

@@ -5,6 +5,7 @@ import operator
 import numpy as np
 
 from . import dtypes
+from .arguments import Operand
 from .elementwise import Formula, binary, compute, masked, record_formula, set_name
 from .operands import (
     broadcast_error,
@@ -13,7 +14,6 @@ from .operands import (
     operands,
     refuse_type,
     refused_kinds,
-    require_tensor,
     scalar_array,
 )
 from .tensor import Tensor, wrap
@@ -24,7 +24,7 @@ def clamp(input, min=None, max=None):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     for bound in (min, max):
-        input, _ = operands(input, input if bound is None else bound, "clamp")
+        input, _ = operands(input, input if bound is None else bound)
     refuse_type("clamp", input)
     dtype = input._array.dtype
     lowest, highest = (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
@@ -74,16 +74,19 @@ def comparison(name, function=None, prepare=operands):
     function, refused = getattr(np, function or name), refused_kinds(name)
 
     def operation(input, other):
-        a, b = prepare(input, other, name)
+        a, b = prepare(input, other)
         if a._array.dtype.kind in refused:
             refuse_type(name, a, b)
         return wrap(compute(function, a, b))
 
+    operation.__annotations__["other"] = Tensor if prepare is two_tensors else Operand
     return set_name(name, operation)
 
 
-def two_tensors(input, other, name):
-    return require_tensor(input, name), require_tensor(other, name, "other", 2)
+def two_tensors(input: Tensor, other: Tensor):
+    if not isinstance(other, Tensor):
+        raise TypeError("two tensors are needed")
+    return input, other
 
 
 eq, ne, lt, gt = map(comparison, ("eq", "ne", "lt", "gt"), ("equal", "not_equal", "less", "greater"))
@@ -98,14 +101,14 @@ logical_and, logical_or, logical_xor = (
 def predicate(name):
     """Make a bool-valued operation of one tensor from numpy's function of this name."""
     function = getattr(np, name)
-    return set_name(name, lambda input: wrap(function(require_tensor(input, name)._array)))
+    return set_name(name, lambda input: wrap(function(input._array)))
 
 
 isnan, isinf, isfinite, logical_not = map(predicate, ("isnan", "isinf", "isfinite", "logical_not"))
 
 
-def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False, name="isclose"):
-    if require_tensor(input, name).dtype is not require_tensor(other, name, "other", 2).dtype:
+def isclose(input, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
     if cannot_broadcast(input, other):
         raise broadcast_error(input, other)
@@ -116,13 +119,12 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False, name="isclose
     return Tensor(near | (np.isnan(a) & np.isnan(b)) if equal_nan else near)
 
 
-def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    return bool(isclose(input, other, rtol, atol, equal_nan, "allclose")._array.all())
+def allclose(input, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
-def equal(input, other):
+def equal(input, other: Tensor):
     """Return True if shapes and numbers are equal."""
-    two_tensors(input, other, "equal")
     return input._array.shape == other._array.shape and bool((input._array == other._array).all())
 
 

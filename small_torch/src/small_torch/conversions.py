@@ -1,5 +1,7 @@
 """Convert tensors to numbers and lists of Python, and to arrays of numpy."""
 
+from .messages import warn_once
+
 
 class Conversions:
     """Conversions of a tensor, which inherits them."""
@@ -29,6 +31,11 @@ class Conversions:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if name and self.is_complex():
             raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        if name != "int64_t" and self.requires_grad:
+            warn_once(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first."
+            )
         return self._array.item()
 
     def __bool__(self):
@@ -47,7 +54,7 @@ class Conversions:
         return float(self._number("double"))
 
     def __complex__(self):
-        return complex(self._number(None))
+        return complex(self._number(""))
 
     def __index__(self):
         if self._array.size != 1 or self.dtype.kind > 1:

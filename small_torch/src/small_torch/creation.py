@@ -1,16 +1,19 @@
 """Create tensors: from Python's numbers, filled, in order."""
 
 import functools
+import operator
 import warnings
 
 import numpy as np
 
 from . import dtypes
-from .arguments import NUMBERS, check_argument, checked, give_to, make_in_order, parse_size
+from .arguments import Number, Operand, Sizes, check_argument, parse_size
 from .dtypes import cast_array
 from .elementwise import masked
 from .elementwise import zeros as zero_gradient
-from .memory import check_memory
+from .in_place import give_to
+from .memory import check_memory, make_in_order
+from .messages import refuse
 from .nested import check_range, nested_array
 from .operands import broadcast_error, tensor_from_number
 from .random import multiply_add
@@ -132,10 +135,19 @@ def sized(name, value):
     """Make `zeros` and its relatives."""
 
     def make(*arguments, dtype, size=None, memory_format=None):
-        return np.full(parse_size(arguments if size is None else (size,), name), value, default_np(dtype))
+        shape = check_lengths(parse_size(arguments if size is None else (size,), name), name)
+        return np.full(shape, value, default_np(dtype))
 
     make.__name__ = make.__qualname__ = name
     return factory(make)
+
+
+def check_lengths(shape, name):
+    """Return a shape; raise RuntimeError if it has a negative length."""
+    for length in shape:
+        refuse(length < 0 and name == "zeros", "zeros: Dimension size must be non-negative.")
+        refuse(length < 0, f"Trying to create tensor with negative dimension {length}: {list(shape)}")
+    return shape
 
 
 zeros, ones, empty = sized("zeros", 0), sized("ones", 1), sized("empty", 0)
@@ -159,17 +171,17 @@ def check_fill(value, dtype):
 
 
 @factory
-@checked(size="tuple of ints", fill_value="Number")
-def full(size, fill_value, *, dtype):
+def full(size: Sizes, fill_value: Number, *, dtype):
+    check_argument("full", "size", size, Sizes, 1)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dtypes.from_number(fill_value)
-    return np.full(parse_size((size,), "full"), check_fill(fill_value, dtype), dtype.np)
+    return np.full(check_lengths(parse_size((size,), "full"), "full"), check_fill(fill_value, dtype), dtype.np)
 
 
 def like(name, fill):
     """Make `zeros_like` and its relatives. fill: the number, None if the caller gives it."""
 
-    def make(input, fill_value=fill, *, dtype, memory_format=None):
+    def make(input: Tensor, fill_value: Number = fill, *, dtype, memory_format=None):
         dtype = dtype or input.dtype
         value = check_fill(fill_value, dtype)
         if memory_format == "torch.contiguous_format":
@@ -180,7 +192,7 @@ def like(name, fill):
         return made(input, *arguments, device=device or getattr(input, "device", None), **options)
 
     make.__name__ = make.__qualname__ = create.__name__ = name
-    made = factory(checked(input="Tensor", fill_value="Number")(make))
+    made, create.__wrapped__ = factory(make), make
     return create
 
 
@@ -195,8 +207,8 @@ def arange(*arguments, dtype, start=0, end=None, step=1):
         (end,) = arguments
     else:
         start, end, step, *_ = *arguments, *(start, end, step)[len(arguments) :]
-    for position, (name, value) in enumerate({"end": end, "start": start, "step": step}.items()):
-        check_argument("arange", name, value, "Number", position)
+    for position, (name, value) in enumerate({"end": end, "start": start, "step": step}.items(), 1):
+        check_argument("arange", name, value, Number, position)
     start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
     if dtype is None:
         integers = all(isinstance(x, (int, np.integer)) for x in (start, end, step))
@@ -219,11 +231,10 @@ def arange(*arguments, dtype, start=0, end=None, step=1):
 
 
 @factory
-@checked(start="Number", end="Number", steps="int")
-def linspace(start, end, steps, *, dtype):
+def linspace(start: Number, end: Number, steps: int, *, dtype):
     """Return equally spaced numbers from start to end; counted from both ends, as torch does."""
     start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
-    kind = default_np(dtype).type
+    kind, steps = default_np(dtype).type, operator.index(steps)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if steps == 1:
@@ -235,16 +246,14 @@ def linspace(start, end, steps, *, dtype):
 
 
 @factory
-@checked(start="Number", end="Number", steps="int", base="Number")
-def logspace(start, end, steps, base=10.0, *, dtype):
+def logspace(start: Number, end: Number, steps: int, base: Number = 10.0, *, dtype):
     """Return powers of the base, with equally spaced exponents from start to end."""
     exponents = linspace(start, end, steps, dtype=dtypes.float64)._array
     return np.power(float(base), exponents).astype(default_np(dtype))
 
 
 @factory
-@checked(n="int", m="int")
-def eye(n, m=None, *, dtype):
+def eye(n: int, m: int = None, *, dtype):
     for name, size in (("n", n), ("m", m)):
         if size is not None and size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
@@ -284,11 +293,10 @@ def complex_(real, imag):
 # Values in place
 
 
-def fill_(tensor, value):
+def fill_(tensor, value: Number):
     if isinstance(value, Tensor) and value.ndim:
         dims = value.ndim
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {dims} dimensions.")
-    check_argument("fill_", "value", value, "Number", 0)
     if isinstance(value, Tensor):
         return copy_(tensor, value)
     array = np.full_like(tensor._array, check_fill(value, tensor.dtype))
@@ -299,9 +307,7 @@ def zero_(tensor):
     return tensor._assign(record(np.zeros_like(tensor._array), "Zero", (tensor,), zero_gradient), may_repeat=True)
 
 
-def copy_(tensor, other, non_blocking=False):
-    if not isinstance(other, NUMBERS):
-        check_argument("copy_", "other", other, "Tensor", 0)
+def copy_(tensor, other: Operand, non_blocking=False):
     source = tensor_from_number(other).to(tensor.dtype)
     check_memory(tensor._array, source._array)
     try:

@@ -8,7 +8,8 @@ from .elementwise import Formula, quiet, record_formula
 from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
 from .memory import contiguous
-from .operands import refuse, refuse_type, require_tensor
+from .messages import refuse
+from .operands import refuse_type
 from .rearranging import flip
 from .reductions import prod, return_type, sum
 from .tensor import Tensor, axis, record, record_many
@@ -16,12 +17,12 @@ from .tensor import Tensor, axis, record, record_many
 CUMMAX = return_type("cummax", ("values", "indices"))
 
 
-def accumulate(name, function, x, dim, dtype):
+def accumulate(function, x, dim, dtype):
     """Return a tensor's running sums or products in a type, and what they are made from: (array, input, axis).
 
     float32 is accumulated in float64, and rounded at each place; integers become int64.
     """
-    x = require_tensor(x, name) if dtype is None else x.to(dtype)
+    x = x if dtype is None else x.to(dtype)
     at = axis(dim, x.ndim)
     kind = np.int64 if x.dtype.kind < 2 and dtype is None else x._array.dtype
     if not x.ndim:
@@ -30,16 +31,16 @@ def accumulate(name, function, x, dim, dtype):
     return contiguous(quiet.run(function, x._array, at, wide).astype(kind, copy=False)), x, at
 
 
-def cumsum(input, dim, *, dtype=None):
+def cumsum(input, dim: int, *, dtype=None):
     """Return running sums along an axis."""
-    array, x, at = accumulate("cumsum", np.cumsum, input, dim, dtype)
+    array, x, at = accumulate(np.cumsum, input, dim, dtype)
     return record(array, "Cumsum", (x,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
 
 @accept_scalars
-def cumprod(input, dim, *, dtype=None):
+def cumprod(input, dim: int, *, dtype=None):
     """Return running products along an axis."""
-    array, x, at = accumulate("cumprod", np.cumprod, input, dim, dtype)
+    array, x, at = accumulate(np.cumprod, input, dim, dtype)
 
     def way(g, a, y):
         # Σ over later places of g · (the product without this number); no quotient, since numbers may be zero
@@ -56,7 +57,7 @@ def cumprod(input, dim, *, dtype=None):
 
 
 @accept_scalars
-def cummax(input, dim):
+def cummax(input, dim: int):
     """Return running maxima and their indices (the last, of equal ones)."""
     at = axis(dim, input.ndim)
     refuse_type("cummax", input)
@@ -78,7 +79,7 @@ def cummax(input, dim):
     return CUMMAX(*record_many([array, indices], "Cummax", (input,), rule, [input]))
 
 
-def diff(input, n=1, dim=-1, prepend=None, append=None):
+def diff(input, n: int = 1, dim: int = -1, prepend=None, append=None):
     """Return the differences of neighbours along an axis, n times."""
     refuse(not input.ndim, "diff expects input to be at least one-dimensional")
     refuse(n < 0, f"order must be non-negative but got {n}")

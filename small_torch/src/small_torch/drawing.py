@@ -3,10 +3,11 @@
 import numpy as np
 
 from . import dtypes
-from .arguments import check_argument, checked, make_in_order, memory_order, parse_size
-from .creation import default_np, empty, empty_like, factory, zeros_like
+from .arguments import Sizes, check_argument, parse_size, refuse_keywords
+from .creation import check_lengths, default_np, empty, empty_like, factory, zeros_like
+from .elementwise import set_name
 from .elementwise import zeros as zero_gradient
-from .operands import refuse_keywords
+from .memory import make_in_order, memory_order
 from .random import default_generator, not_implemented
 from .tape import no_grad
 from .tensor import Tensor, record
@@ -42,7 +43,7 @@ def sized(name, method):
     """Make `rand` and `randn`. method: of the generator."""
 
     def make(*arguments, dtype, size=None, generator=None):
-        shape = parse_size(arguments if size is None else (size,), name)
+        shape = check_lengths(parse_size(arguments if size is None else (size,), name), name)
         return getattr(generator or default_generator, method)(shape, dtype=default_np(dtype))
 
     make.__name__ = make.__qualname__ = name
@@ -59,44 +60,39 @@ def randint(*arguments, dtype, low=0, high=None, size=None, generator=None):
     names = names[1:] if "low" in names and len(names) > len(arguments) else names
     values = {"low": low, "high": high, "size": size} | dict(zip(names, arguments))
     names = [name for name in values if name != "low" or values["low"] or len(arguments) > 2]
-    for position, name in enumerate(names):
-        check_argument("randint", name, values[name], "tuple of ints" if name == "size" else "int", position)
+    for position, name in enumerate(names, 1):
+        check_argument("randint", name, values[name], Sizes if name == "size" else int, position)
     low, high, size = values.values()
-    shape, kind = parse_size((size,), "randint"), (dtype or dtypes.int64).np
+    shape, kind = check_lengths(parse_size((size,), "randint"), "randint"), (dtype or dtypes.int64).np
     return (generator or default_generator).randint(int(low), int(high), shape, kind)
 
 
 @factory
-@checked(n="int")
-def randperm(n, *, dtype, generator=None):
+def randperm(n: int, *, dtype, generator=None):
     """Return the numbers below n in a random order."""
-    (n,) = parse_size((n,), "randperm")
+    (n,) = check_lengths(parse_size((n,), "randperm"), "randperm")
     return (generator or default_generator).randperm(int(n)).astype((dtype or dtypes.int64).np)
 
 
-@checked(input="Tensor")
-def rand_like(input, *, generator=None, memory_format=None, **options):
-    return uniform_(empty_like(input.detach(), memory_format=memory_format, **options), generator=generator)
+def like(name, draw):
+    """Make `rand_like` and its relatives. draw: the operation that draws numbers into a tensor."""
+
+    def operation(input: Tensor, *arguments, generator=None, **options):
+        with no_grad():
+            return draw(empty_like(input.detach(), **options), *arguments, generator=generator)
+
+    return set_name(name, operation)
 
 
-@checked(input="Tensor")
-def randn_like(input, *, generator=None, memory_format=None, **options):
-    return normal_(empty_like(input.detach(), memory_format=memory_format, **options), generator=generator)
-
-
-@checked(input="Tensor")
-def randint_like(input, low, high=None, *, generator=None, memory_format=None, **options):
-    return random_(
-        empty_like(input.detach(), memory_format=memory_format, **options),
-        *((0, low) if high is None else (low, high)),
-        generator=generator,
-    )
+def draw_integers(tensor, low, high=None, *, generator):
+    return random_(tensor, *((0, low) if high is None else (low, high)), generator=generator)
 
 
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
     """Draw normal numbers. mean, std: numbers, or tensors with one for each."""
     if size is not None:
-        return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
+        with no_grad():
+            return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
     if isinstance(std, Tensor):
         if (std._array < 0).any():
             raise RuntimeError("normal expects all elements of std >= 0.0")
@@ -112,8 +108,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
     return record(drawn._array, "Normal", inputs, lambda g: [zeros_like(x) for x in inputs])
 
 
-@checked(input="Tensor")
-def bernoulli(input, p=None, *, generator=None):
+def bernoulli(input: Tensor, p=None, *, generator=None):
     """Draw 1 with the probability that `input` has at each place, or p; 0 otherwise."""
     if p is None and input.dtype.kind != 2:
         raise not_implemented("bernoulli_tensor_cpu_p_", input._array.dtype)
@@ -121,8 +116,7 @@ def bernoulli(input, p=None, *, generator=None):
     return record(drawn._array, "Bernoulli", (input,), zero_gradient)
 
 
-@checked(input="Tensor", num_samples="int")
-def multinomial(input, num_samples, replacement=False, *, generator=None):
+def multinomial(input: Tensor, num_samples: int, replacement=False, *, generator=None):
     """Draw indices with probabilities in proportion to the numbers of each row."""
     generator = generator or default_generator
     x = input._array
@@ -160,14 +154,13 @@ def write(tensor, node, draw):
 def uniform_(tensor, low=0.0, high=1.0, /, *, generator=None, **named):
     low, high = named.pop("from", low), named.pop("to", high)  # torch's names; `from` is a keyword of Python
     refuse_keywords("uniform_", named)
-    for position, (name, value) in enumerate({"from": low, "to": high}.items()):
-        check_argument("uniform_", name, value, "float", position)
+    for position, (name, value) in enumerate({"from": low, "to": high}.items(), 1):
+        check_argument("uniform_", name, value, float, position)
     generator, dtype = generator or default_generator, tensor._array.dtype
     return write(tensor, "Uniform", lambda shape: generator.uniform(shape, float(low), float(high), dtype=dtype))
 
 
-@checked(1, mean="float", std="float")
-def normal_(tensor, mean=0.0, std=1.0, *, generator=None):
+def normal_(tensor, mean: float = 0.0, std: float = 1.0, *, generator=None):
     generator, array = generator or default_generator, tensor._array
     options = {"dtype": array.dtype, "contiguous": array.flags.c_contiguous}
     return write(tensor, "Normal", lambda shape: generator.normal(shape, float(mean), float(std), **options))
@@ -191,7 +184,7 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
     """Draw 1 with probability p, a number or a tensor of them, 0 otherwise."""
     generator = generator or default_generator
     if not isinstance(p, Tensor):
-        check_argument("bernoulli_", "p", p, "float", 0)
+        check_argument("bernoulli_", "p", p, float, 1)
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
         return write(tensor, "Bernoulli.2", lambda shape: generator.bernoulli(shape, p))
@@ -202,7 +195,7 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so,"
             " please report an enhancement request to PyTorch.)"
         )
-    chances = p.detach().expand(tensor.shape)._array.transpose(memory_order(tensor._array))
+    chances = p.detach().expand(tensor.shape)._array.transpose(memory_order(tensor._array.shape, tensor._array.strides))
     return write(tensor, "Bernoulli.1", lambda shape: generator.bernoulli(shape, chances))
 
 
@@ -212,8 +205,7 @@ def dropout_mask(array, p):
     return drawn.astype(array.dtype) / array.dtype.type(p)
 
 
-@checked(1, lambd="float")
-def exponential_(tensor, lambd=1.0, *, generator=None):
+def exponential_(tensor, lambd: float = 1.0, *, generator=None):
     """Draw numbers with density λ exp(−λ x)."""
     if tensor.dtype.kind < 2:
         raise RuntimeError(
@@ -224,3 +216,7 @@ def exponential_(tensor, lambd=1.0, *, generator=None):
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     generator, dtype = generator or default_generator, tensor._array.dtype
     return write(tensor, "Exponential", lambda shape: generator.exponential(shape, lambd, dtype=dtype))
+
+
+rand_like, randn_like = like("rand_like", uniform_), like("randn_like", normal_)
+randint_like = like("randint_like", draw_integers)

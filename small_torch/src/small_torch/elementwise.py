@@ -15,9 +15,10 @@ from itertools import zip_longest
 import numpy as np
 
 from . import dtypes
+from .arguments import Operand
 from .memory import arrange
-from .operands import broadcast_error, operands, refuse_type, refused_kinds, require_tensor
-from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, freed_error, recording
+from .operands import broadcast_error, operands, refuse_type, refused_kinds
+from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, check_saved, freed_error, recording
 from .tensor import Tensor, record, wrap
 
 PLACES = {"a": 0, "b": 1, "c": 2, "y": -1}  # of the tensors that a way back may name
@@ -62,6 +63,7 @@ class FormulaNode(Node):
                 if (edge is not None or place < 0) and place not in self.places:
                     self.places.append(place)
                     tensor = inputs[place] if place >= 0 else alias(out)
+                    check_saved(tensor)
                     self.saved.append((tensor, tensor._changes[0]))
 
     def move_result(self, tensor):
@@ -125,6 +127,8 @@ def record_formula(formula, array, *inputs):
             if tensor._requires_grad:
                 out._grad_fn, out._requires_grad = FormulaNode(formula, inputs, out), True
                 break
+    elif recording[0] is None:
+        out._is_inference = True
     return out
 
 
@@ -145,7 +149,7 @@ def unary(name, function, way, *, convert=True, title=None):
     formula, refused = Formula(title or name.title(), way), refused_kinds(name)
 
     def operation(input):
-        x = floating(input, name) if convert else require_tensor(input, name)
+        x = floating(input) if convert else input
         if x._array.dtype.kind in refused:
             refuse_type(name, x)
         return record_formula(formula, quiet.run(function, x._array), x)
@@ -159,9 +163,9 @@ def binary(name, function, *ways, convert=False, title=None, numbers=True):
     formula, refused = Formula(title or name.title(), *ways), refused_kinds(name)
 
     def operation(input, other):
-        if not numbers:
-            require_tensor(input, name), require_tensor(other, name, "other", 2)
-        a, b = operands(input, other, name)
+        if not numbers and not isinstance(other, Tensor):
+            raise TypeError("two tensors are needed")
+        a, b = operands(input, other)
         kind = a._array.dtype.kind
         if convert and kind not in "fc":
             a, b = floating(a), floating(b)
@@ -176,6 +180,7 @@ def binary(name, function, *ways, convert=False, title=None, numbers=True):
         )
         return record_formula(formula, compute(function, a, b).astype(np.float16), a, b)
 
+    operation.__annotations__["other"] = Operand if numbers else Tensor
     operation.function = function
     return set_name(name, operation)
 
@@ -186,9 +191,8 @@ def set_name(name, operation):
     return operation
 
 
-def floating(x, name=None):
+def floating(x):
     """Return a tensor in a floating-point or complex type."""
-    require_tensor(x, name)
     return x if x._array.dtype.kind in "fc" else x.to(dtypes.default[0])
 
 

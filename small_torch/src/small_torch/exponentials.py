@@ -1,12 +1,14 @@
 """Softmax and logarithms of sums of eˣ, without overflow."""
 
+import operator
+
 import numpy as np
 
 from .comparing import where
 from .elementwise import Formula, apply, floating, quiet, record_formula, set_name
 from .gathering import accept_scalars
 from .memory import contiguous
-from .operands import refuse_keywords, refuse_type, require_tensor
+from .operands import refuse_type
 from .pointwise import exp
 from .rearranging import flip
 from .reductions import axes_of
@@ -22,7 +24,7 @@ def logsumexp_array(x, axes):
 
 def logsumexp(input, dim, keepdim=False):
     """Return log Σ eˣ."""
-    x = floating(input, "logsumexp")
+    x = floating(input)
     axes = axes_of(dim, x.ndim)
     array = quiet.run(logsumexp_array, x._array, axes)
     kept = array.shape
@@ -80,14 +82,9 @@ def log_softmax_back(g, y, at):
 def along_axis(name, title, function, back):
     """Make `softmax` or `log_softmax` from numpy's function and the way back, both along an axis."""
 
-    def operation(input, dim=None, dtype=None, **unknown):
-        if dim is None:
-            raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
-        refuse_keywords(name, unknown)
-        x = require_tensor(input, name) if dtype is None else input.to(dtype)
-        if isinstance(dim, float):
-            raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not float")
-        at, array = axis(dim, x.ndim), x._array
+    def operation(input, dim: int, dtype=None):
+        x = input if dtype is None else input.to(dtype)
+        at, array = axis(operator.index(dim), x.ndim), x._array
         if array.size and array.dtype.kind != "f":
             kernel = f"{name}_{'lastdim_' if at >= x.ndim - 1 else ''}kernel_impl"
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.title}'")

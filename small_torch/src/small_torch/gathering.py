@@ -7,7 +7,8 @@ import numpy as np
 from . import dtypes
 from .indexing import check_bounds, put, put_sum, take
 from .memory import contiguous
-from .operands import refuse, refuse_types, scalar_array
+from .messages import refuse
+from .operands import refuse_types, scalar_array
 from .rearranging import clone
 from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
 from .tape import rename_node
@@ -38,7 +39,7 @@ def rows_at(dim, index):
 def index_select(input, dim: int, index: Tensor):
     """Return the rows (or slices along another axis) with these indices."""
     dim = axis(dim, input.ndim)
-    refuse(index.ndim > 1, "index_select(): Index is supposed to be a vector", IndexError)
+    refuse(index.ndim > 1, "index_select(): Index is supposed to be a vector", kind=IndexError)
     refuse(index.dtype not in (dtypes.int64, dtypes.int32), "index_select(): Expected dtype int32 or int64 for index")
     if not input.ndim and index.numel() != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
@@ -49,7 +50,7 @@ def index_select(input, dim: int, index: Tensor):
         dim == 1 or not input.numel() and input.ndim > 1
     ):  # torch has a program of its own for this dimension
         raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={n}")
-    refuse(outside.size, "index out of range in self", IndexError)
+    refuse(outside.size, "index out of range in self", kind=IndexError)
     if not input.ndim:
         return rename_node(clone(input), "IndexSelect")
     places, shape = rows_at(dim, index), input._array.shape
@@ -210,7 +211,7 @@ def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None
     """Return a copy in which src's numbers stand at the indices: the opposite of gather."""
     src = value if src is None else src
     dim = checked_axis("scatter", input, dim, index, src)
-    refuse(reduce is not None, "small_torch has no scatter with reduce", NotImplementedError)
+    refuse(reduce is not None, "small_torch has no scatter with reduce", kind=NotImplementedError)
     from_tensor = isinstance(src, Tensor)
     if not from_tensor:
         src = Tensor(np.asarray(src).astype(input._array.dtype))

@@ -5,7 +5,7 @@ import numpy as np
 from .elementwise import FormulaNode, quiet, zeros
 from .indexing import check_source, index_tensors, is_whole, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
-from .operands import KINDS, broadcast_error, scalar_array, type_name
+from .operands import KINDS, broadcast_error, scalar_array, tensor_type
 from .tape import recording
 from .tensor import Tensor, record, wrap
 from .views import check_may_change, take_graph
@@ -58,7 +58,7 @@ def setitem(tensor, index, value):
     if not isinstance(value, Tensor):
         if not isinstance(value, (*KINDS, np.generic)):
             kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
-            raise TypeError(f"can't assign a {kind} to a {type_name(tensor)}")
+            raise TypeError(f"can't assign a {kind} to a {tensor_type(tensor)}")
         if isinstance(value, complex) and tensor.dtype.kind < 3:
             raise RuntimeError(f"value cannot be converted to type {tensor.dtype.c_name} without overflow")
         value = Tensor(scalar_array(value, tensor.dtype))
@@ -87,3 +87,23 @@ def setitem(tensor, index, value):
     view._array[...] = new._array
     tensor._changes[0] += 1
     take_graph(view, new)
+
+
+def give_to(out, result, name):
+    """Give a result to the tensor `out`, which takes the result's shape, as one change in place."""
+    if result.requires_grad or out.requires_grad:
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the"
+            " arguments requires grad."
+        )
+    if result.dtype.kind > out.dtype.kind:
+        raise RuntimeError(
+            f"result type {result.dtype.title} can't be cast to the desired output type {out.dtype.title}"
+        )
+    if out.shape != result.shape:
+        memory = out._array.reshape(-1)
+        large = out._array.flags.c_contiguous and memory.size >= result.numel()
+        out._array = (memory[: result.numel()] if large else np.empty(result.numel(), memory.dtype)).reshape(
+            result.shape
+        )
+    return assign(out, result)

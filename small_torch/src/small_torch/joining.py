@@ -5,9 +5,10 @@ import operator
 import numpy as np
 
 from . import dtypes
+from .arguments import Sizes, Tensors, check_argument
 from .indexing import VIEWS, getitem
 from .memory import contiguous
-from .operands import refuse
+from .messages import refuse
 from .tensor import Tensor, axis, record
 from .views import record_views
 
@@ -19,7 +20,7 @@ def require_axes(input, message):
 
 def select(input, dim: int, index: int):
     """Return the slice at one index of an axis."""
-    refuse(not input.ndim, "select() cannot be applied to a 0-dim tensor.", IndexError)
+    refuse(not input.ndim, "select() cannot be applied to a 0-dim tensor.", kind=IndexError)
     dim, index = axis(dim, input.ndim), operator.index(index)
     if not -input._array.shape[dim] <= index < input._array.shape[dim]:
         raise IndexError(
@@ -58,9 +59,7 @@ def split(input, split_size_or_sections, dim: int = 0):
         refuse(not size and n, f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
         sizes = [min(size, n - at) for at in range(0, max(n, 1), max(size, 1))]
         return split_sizes(input, sizes, dim, "Split")
-    if not isinstance(size, (tuple, list)):
-        kind = type(size).__name__
-        raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}")
+    check_argument("split_with_sizes", "split_sizes", size, Sizes, 2)
     return split_sizes(input, size, dim, "SplitWithSizes")
 
 
@@ -110,15 +109,14 @@ def promote_all(tensors):
 
 def check_list(tensors, name):
     """Return tensors as a list; raise TypeError for anything else."""
-    if isinstance(tensors, Tensor):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    check_argument(name, "tensors", tensors, Tensors, 1)
     for number, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(tensor).__name__}")
     return list(tensors)
 
 
-def cat(tensors, dim: int = 0):
+def cat(tensors: Tensors, dim: int = 0):
     """Concatenate tensors along an axis that they have."""
     tensors = check_list(tensors, "cat")
     if not tensors:
@@ -152,7 +150,7 @@ def cat(tensors, dim: int = 0):
 concat = concatenate = cat
 
 
-def stack(tensors, dim: int = 0):
+def stack(tensors: Tensors, dim: int = 0):
     """Join tensors of one shape along a new axis."""
     tensors = check_list(tensors, "stack")
     if not tensors:
@@ -169,12 +167,12 @@ def stack(tensors, dim: int = 0):
     return record(array, "Stack", tensors, lambda g: unbind(g, at))
 
 
-def hstack(tensors):
+def hstack(tensors: Tensors):
     tensors = [tensor if tensor.ndim else tensor.reshape(1) for tensor in check_stacked("hstack", tensors)]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
-def vstack(tensors):
+def vstack(tensors: Tensors):
     return cat([x if x.ndim > 1 else x.reshape(1, -1) for x in check_stacked("vstack", tensors)], 0)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from . import matrices
-from .arguments import check_argument
+from .arguments import Number, check_argument
 from .elementwise import zeros
 from .matrices import adjoint
 from .rearranging import tril, triu
@@ -84,7 +84,7 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
-    check_argument("linalg_vector_norm", "ord", ord, "Number", 1)
+    check_argument("linalg_vector_norm", "ord", ord, Number, 2)
     x = x if dtype is None else x.to(dtype)
     out = x.norm(ord, dim, keepdim)
     return reshape(out, *[1] * x.ndim) if dim is None and keepdim else out

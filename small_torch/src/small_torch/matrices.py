@@ -22,10 +22,8 @@ def check_same_type(first, second):
         )
 
 
-def matmul(input, other):
+def matmul(input, other: Tensor):
     """Return the product of matrices (stacked along the other axes), of matrix and vector, or of two vectors."""
-    if not isinstance(other, Tensor):
-        raise TypeError(f"matmul(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     a, b = input, other
     if not a.ndim or not b.ndim:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
@@ -154,7 +152,7 @@ def adjoint(x):
     return conj(transpose(x, -2, -1))
 
 
-def mm(input, mat2):
+def mm(input, mat2: Tensor):
     if input.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if mat2.ndim != 2:
@@ -162,7 +160,7 @@ def mm(input, mat2):
     return matmul(input, mat2)
 
 
-def bmm(input, mat2):
+def bmm(input, mat2: Tensor):
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(f"batch{1 + (input.ndim == 3)} must be a 3D tensor")
     (batch, _, n), (mat_batch, m, _) = input._array.shape, mat2._array.shape
@@ -181,27 +179,27 @@ def require_same_type(first, second):
         raise RuntimeError(f"expected scalar type {first.dtype.title} but found {second.dtype.title}")
 
 
-def mv(input, vec):
+def mv(input, vec: Tensor):
     if input.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     return matmul(input, vec)
 
 
-def dot(input, tensor):
+def dot(input, tensor: Tensor):
     """Return the sum of the products of two vectors."""
     if input.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
     return matmul(input, tensor)
 
 
-def outer(input, vec2):
+def outer(input, vec2: Tensor):
     for name, x in (("self", input), ("vec2", vec2)):
         if x.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
     return unsqueeze(input, 1) * unsqueeze(vec2, 0)
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1):
+def addmm(input, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
     """Return beta · input + alpha · mat1 @ mat2."""
     if input.dtype is not mat2.dtype:
         raise RuntimeError(

@@ -19,20 +19,20 @@ def copy_array(array):
     return array.copy() if array.flags.c_contiguous else arrange(array.copy(), array.strides)
 
 
-def arrange(array, *strides):
-    """Return an array in torch's order of axes, given the strides of the operands that it was computed from.
+def memory_order(shape, *strides):
+    """Return axes from the outermost in memory to the innermost, in torch's order, given the strides of operands.
 
     Of two axes that one is the inner one which has the smaller stride in the first operand that has both.
     """
 
     def compare(i, j):
         for steps in strides:
-            if steps[i] and steps[j] and (steps[i] != steps[j] or array.shape[i] > array.shape[j]):
+            if steps[i] and steps[j] and (steps[i] != steps[j] or shape[i] > shape[j]):
                 return 1 if steps[i] >= steps[j] else -1
         return 0
 
-    order = list(range(array.ndim))[::-1]  # from the innermost axis on
-    for i in range(1, array.ndim):
+    order = list(range(len(shape)))[::-1]  # from the innermost axis on
+    for i in range(1, len(shape)):
         at = i
         for before in reversed(range(i)):
             decision = compare(order[before], order[at])
@@ -41,8 +41,21 @@ def arrange(array, *strides):
                 at = before
             elif decision < 0:
                 break
-    outer_first = order[::-1]
-    return contiguous(array.transpose(outer_first)).transpose(np.argsort(outer_first))
+    return order[::-1]
+
+
+def arrange(array, *strides):
+    """Return an array in torch's order of axes, given the strides of the operands that it was computed from."""
+    order = memory_order(array.shape, *strides)
+    return contiguous(array.transpose(order)).transpose(np.argsort(order))
+
+
+def make_in_order(like, make):
+    """Return an array with the shape of another one and its order in memory, made by a function of a shape."""
+    if like.flags.c_contiguous:
+        return make(like.shape)
+    order = memory_order(like.shape, like.strides)
+    return make(tuple(like.shape[axis] for axis in order)).transpose(np.argsort(order))
 
 
 def has_repeats(array):

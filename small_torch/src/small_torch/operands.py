@@ -1,26 +1,11 @@
 """Prepare the operands of an operation, and raise torch's errors where they do not fit."""
 
-import sys
-
 import numpy as np
 
 from . import dtypes
 from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
-NUMBERS = (*KINDS, np.number, np.bool_)
-
-
-def refuse_keywords(name, keywords):
-    """Raise torch's TypeError if `keywords`, a dict of unknown keyword arguments, is not empty."""
-    for keyword in keywords:
-        raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
-
-
-def class_name(value):
-    """Return the name of a value's type in torch's messages."""
-    kind = type(value)
-    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
 # Operations that lack types of numbers: kinds of numpy's types, and torch's kernel.
@@ -71,32 +56,13 @@ def refuse_type(name, x, other=None):
         raise error(text.replace("%s", x.dtype.title))
 
 
-def require_tensor(value, name, argument="input", position=1):
-    """Return an argument of an operation; raise torch's TypeError if it is not a tensor."""
-    if isinstance(value, Tensor):
-        return value
-    position -= argument != "input" and is_method()
-    raise TypeError(f"{name}(): argument {argument!r} (position {position}) must be Tensor, not {class_name(value)}")
-
-
-def is_method():
-    """Return whether the operation that is running was called as a method, whose tensor is not counted."""
-    frame = sys._getframe(1)
-    while frame.f_globals.get("__package__") == __package__:
-        if frame.f_code.co_name == "call":  # the wrapper of functions in __init__
-            return False
-        frame = frame.f_back
-    return True
-
-
-def operands(first, second, name=None):
+def operands(first, second):
     """Return two tensors of one type from an operation's operands: tensors or Python numbers."""
     if isinstance(first, Tensor) and isinstance(second, Tensor):
         if first._array.dtype == second._array.dtype:
             return first, second
     else:
-        first = first if isinstance(first, Tensor) else check_number(first, name, "input", 1)
-        second = second if isinstance(second, Tensor) else check_number(second, name)
+        first, second = (x if isinstance(x, Tensor) else check_number(x) for x in (first, second))
     dtype = result_type(first, second)
     return as_operand(first, dtype), as_operand(second, dtype)
 
@@ -117,13 +83,13 @@ def scalar_array(value, dtype):
     return np.asarray(value).astype(dtype.np)
 
 
-def check_number(value, name=None, argument="other", position=2):
-    """Return a number as one of Python's; raise torch's TypeError for anything else."""
+def check_number(value):
+    """Return a number as one of Python's; raise TypeError for anything else."""
     if isinstance(value, KINDS):
         return value
     if isinstance(value, np.generic):
         return float(value) if isinstance(value, np.bool_) else value.item()  # as torch takes numpy's bools
-    return require_tensor(value, name, argument, position)
+    raise TypeError(f"{type(value).__name__} is not a number")
 
 
 def tensor_from_number(value):
@@ -133,7 +99,7 @@ def tensor_from_number(value):
 
 def check_convertible(number, dtype):
     """Return a number; raise torch's error if a dtype does not hold it."""
-    number = check_number(number, "masked_fill", "value", 3)
+    number = check_number(number)
     if dtype is dtypes.bool_:
         return bool(number)
     if (
@@ -182,19 +148,13 @@ def complex_type(dtype):
     return dtype.to_complex()
 
 
-def refuse(wrong, text, error=RuntimeError):
-    """Raise an error with this text if something is wrong."""
-    if wrong:
-        raise error(text)
-
-
 def refuse_types(tensor, kinds, text, error=NotImplementedError):
     """Raise an error for tensors of some types. kinds: numpy's letters; text: may name the type."""
     if tensor._array.dtype.kind in kinds:
         raise error(text.format(tensor.dtype.title))
 
 
-def type_name(tensor):
+def tensor_type(tensor):
     """Return the name of a tensor's type in torch's errors."""
     title = tensor.dtype.title
     return f"CPU{title}Type" if title == "Bool" or tensor.is_complex() else f"torch.{title}Tensor"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import arithmetic, comparing, matrices
-from .operands import NUMBERS
+from .arguments import NUMBERS
 from .tensor import Tensor
 
 # Operators, and the operations that they call.

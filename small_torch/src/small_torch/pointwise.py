@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
-from .operands import refuse_type, require_tensor
+from .operands import refuse_type
 
 
 def sigmoid_array(x):
@@ -70,10 +70,10 @@ NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infiniti
 
 
 def round(input, *, decimals=0):
-    refuse_type("round_decimals" if decimals else "round", require_tensor(input, "round"))
+    refuse_type("round_decimals" if decimals else "round", input)
     return record_formula(ROUND, np.round(input._array, decimals), input)
 
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
-    x = require_tensor(input, "nan_to_num")._array
+    x = input._array
     return record_formula(NAN_TO_NUM, np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf), input)

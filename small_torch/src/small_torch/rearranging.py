@@ -7,7 +7,7 @@ import numpy as np
 from .elementwise import set_name
 from .memory import arrange, copy_array
 from .memory import contiguous as as_rows
-from .operands import refuse
+from .messages import refuse
 from .shapes import check_dims, diagonal, diagonal_array, diagonals, reshape, takes_sizes
 from .tensor import axis, record
 

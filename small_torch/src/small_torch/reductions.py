@@ -6,12 +6,14 @@ from collections import namedtuple
 
 import numpy as np
 
+from .arguments import Number
 from .comparing import maximum, minimum
 from .elementwise import floating, masked, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
-from .operands import refuse, refuse_types
+from .messages import refuse, warn_once
+from .operands import refuse_types
 from .rearranging import flip
 from .shapes import check_dims, reshape, unsqueeze
 from .tape import recording, rename_node
@@ -38,7 +40,7 @@ def restore_axes(g, axes, keepdim):
 
 def check_not_empty(name, input, at):
     """Raise IndexError if an axis has length 0."""
-    refuse(not input._array.shape[at], f"{name}(): Expected reduction dim {at} to have non-zero size.", IndexError)
+    refuse(not input._array.shape[at], f"{name}(): Expected reduction dim {at} to have non-zero size.", kind=IndexError)
 
 
 def cast(input, dtype):
@@ -95,14 +97,26 @@ def mean(input, dim=None, keepdim: bool = False, *, dtype=None):
     )  # fmt: skip
 
 
-def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction=None):
+FREEDOM = (
+    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel"
+    " divided by output numel)."
+)
+
+
+def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the variance; its divisor is the count minus `correction`, which is 1 by default."""
+    return variance("var", input, dim, unbiased, keepdim, correction)
+
+
+def variance(name, input, dim, unbiased, keepdim, correction):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     refuse_types(input, "biu", "std and var only support floating point and complex dtypes", RuntimeError)
     axes, x = axes_of(dim, input.ndim, keepdim), input._array
     count = math.prod([x.shape[i] for i in axes])
     ddof = correction if correction is not None else int(unbiased)
+    if count <= ddof:
+        warn_once(FREEDOM.format(name))
     x = x.astype(np.float32) if x.dtype == np.float16 else x
     with np.errstate(all="ignore"):
         deviations = np.abs(x - total(x, axes, True) / np.asarray(count, x.dtype))
@@ -115,9 +129,9 @@ def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction=Non
     )  # fmt: skip
 
 
-def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction=None):
+def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the standard deviation. If all numbers are equal, its gradient is zero."""
-    square = var(input, dim, unbiased, keepdim, correction=correction)
+    square = variance("std", input, dim, unbiased, keepdim, correction)
     array = np.sqrt(square._array)
     return record(array, "Std", (square,), lambda g: masked(g / (2 * square.sqrt()), array == 0), [square])
 
@@ -162,7 +176,7 @@ def extreme_values(name, function):
     def operation(input, dim=(), keepdim: bool = False):
         refuse_types(input, "c", f'"{name[1:]}_values_cpu" not implemented for {{!r}}')
         if not input.numel():
-            refuse(dim in ((), None), name, missing_dim_error)
+            refuse(dim in ((), None), "no dim", name)
             for d in (dim,) if isinstance(dim, int) else dim:
                 axis(d, input.ndim)
                 check_not_empty(name, input, d)
@@ -177,14 +191,6 @@ def extreme_values(name, function):
         return record(array, name.title(), (input,), rule, [input])
 
     return set_name(name, operation)
-
-
-def missing_dim_error(name):
-    """Return torch's error for a reduction of an empty tensor without dim."""
-    return RuntimeError(
-        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the"
-        " 'dim' argument."
-    )
 
 
 amax, amin = extreme_values("amax", np.max), extreme_values("amin", np.min)
@@ -243,9 +249,11 @@ def extreme(name, reduce_all, find_index, of_two, kind):
         if isinstance(dim, Tensor) or other is not None:
             return of_two(input, dim if other is None else other)
         if dim is None:
-            refuse(keepdim, f"{name}() received an invalid combination of arguments - got (keepdim=bool, )", TypeError)
+            refuse(
+                keepdim, f"{name}() received an invalid combination of arguments - got (keepdim=bool, )", kind=TypeError
+            )
             refuse_types(input, "c", f'"{name}_all" not implemented for {{!r}}')
-            refuse(not input.numel(), name, missing_dim_error)
+            refuse(not input.numel(), "no dim", name)
             return record_extreme(input, np.asarray(reduce_all(input._array)), f"{name.title()}.1")
         return accept_scalars(extreme_along)(input, dim, keepdim, find_index, kind, name.title())
 
@@ -278,7 +286,11 @@ def index_of_extreme(name, function):
         refuse_types(input, "b", f"{name}(): does not support bool input", RuntimeError)
         refuse_types(input, "c", f"{name}(): does not support complex input", RuntimeError)
         if not input.numel():
-            refuse(dim is None, f"{name}(): Expected reduction dim to be specified for input.numel() == 0.", IndexError)
+            refuse(
+                dim is None,
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0.",
+                kind=IndexError,
+            )
             check_not_empty(name, input, axis(dim, input.ndim))
         if dim is None:
             return Tensor(np.asarray(function(input._array), np.int64).reshape((1,) * input.ndim if keepdim else ()))

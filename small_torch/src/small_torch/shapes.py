@@ -2,26 +2,24 @@
 
 import functools
 import math
-import operator
 
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, cannot_broadcast, refuse, refuse_keywords, type_name
+from .arguments import Sizes, check_argument, parse_size, refuse_keywords
+from .messages import refuse, warn_once
+from .operands import broadcast_error, cannot_broadcast, tensor_type
 from .tape import fit, rename_node
 from .tensor import Tensor, axis, record
 from .views import view_row
 
+OF_NO_MATRIX = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an"
+    " error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim -"
+    " 1, -1, -1))` to reverse the dimensions of a tensor."
+)
 
-def parse_sizes(sizes, place="argument 'size' (position 1)"):
-    """Return sizes from torch's forms: `f(2, 3)`, `f((2, 3))`, `f(torch.Size([2, 3]))`."""
-    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
-        sizes = sizes[0]
-    try:
-        return tuple(map(operator.index, sizes))
-    except (TypeError, ValueError, RuntimeError):  # a float, or a tensor of several numbers
-        kind = next(type(size).__name__ for size in sizes if not isinstance(size, int))
-        raise TypeError(f"{place} must be tuple of ints, not {kind}") from None
+OF_NUMBER = "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
 
 
 def takes_sizes(name):
@@ -32,22 +30,16 @@ def takes_sizes(name):
 
     def decorate(operation):
         title = operation.__name__.removesuffix("_to_shape")
-        place = f"{title}(): argument {name!r} (position 1)"
 
         @functools.wraps(operation)
         def call(input, *sizes, **named):
             if name in named and not sizes:
                 sizes = (named.pop(name),)
-            if named or not sizes:
-                refuse_keywords(title, named)
-                raise TypeError(f'{title}() missing 1 required positional arguments: "{name}"')
-            return operation(input, parse_sizes(sizes, place))
+            refuse_keywords(title, named)
+            return operation(input, parse_size(sizes, title, name))
 
         def strict(input, sizes, **named):
-            kind, place = type(sizes).__name__, f"argument {name!r} (position 2)"
-            refuse(
-                not isinstance(sizes, (tuple, list)), f"{title}(): {place} must be tuple of ints, not {kind}", TypeError
-            )
+            check_argument(title, name, sizes, Sizes, 2)
             return call(input, sizes)
 
         strict.__name__ = strict.__qualname__ = title
@@ -268,6 +260,13 @@ def permute(input, dims):
     return permuted(input, order)
 
 
+def reverse_axes(x):
+    """Return a tensor with all axes in reverse order: its property `T`."""
+    if x.ndim != 2:
+        warn_once(OF_NO_MATRIX if x.ndim else OF_NUMBER)
+    return permute(x, tuple(range(x.ndim))[::-1])
+
+
 def movedim(input, source, destination):
     """Move axes to other places."""
     dims = [[dim] if isinstance(dim, int) else list(dim) for dim in (source, destination)]
@@ -301,7 +300,7 @@ def expand(input, sizes):
     before, front = input._array.shape, len(sizes) - input.ndim
     if front < 0:
         raise RuntimeError(
-            f"expand({type_name(input)}{{{list(before)}}}, size={list(sizes)}): the number of sizes provided"
+            f"expand({tensor_type(input)}{{{list(before)}}}, size={list(sizes)}): the number of sizes provided"
             f" ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(before)})"
         )
     shape = list(sizes)
@@ -332,7 +331,11 @@ def broadcast_to(input, size):
 def broadcast_tensors(*tensors):
     for tensor in tensors:
         kind = type(tensor).__name__
-        refuse(not isinstance(tensor, Tensor), f"expected Tensor as element 0 in argument 0, but got {kind}", TypeError)
+        refuse(
+            not isinstance(tensor, Tensor),
+            f"expected Tensor as element 0 in argument 0, but got {kind}",
+            kind=TypeError,
+        )
     try:
         shape = np.broadcast_shapes(*(tensor._array.shape for tensor in tensors))
     except ValueError:

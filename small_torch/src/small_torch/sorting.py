@@ -8,7 +8,8 @@ from .arithmetic import lerp
 from .comparing import masked_fill
 from .gathering import accept_scalars, index_select
 from .memory import copy_array
-from .operands import refuse, refuse_types
+from .messages import refuse
+from .operands import refuse_types
 from .reductions import check_not_empty, record_extreme, record_picked, return_type, sum
 from .shapes import reshape, squeeze, unsqueeze
 from .tape import rename_node

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from .arguments import refuse_keywords
 from .indexing import add_rows
-from .operands import refuse_keywords
 from .tensor import Tensor
 
 

@@ -18,9 +18,11 @@ import itertools
 
 import numpy as np
 
+from .absent import EXPLANATION
 from .dtypes import BY_NUMPY_TYPE
+from .messages import refuse
 
-recording = [True]  # whether operations leave nodes; False within no_grad
+recording = [True]  # whether operations leave nodes; False within no_grad, None within inference_mode
 
 anomalies = [False]  # whether the backward pass checks for NaN
 
@@ -63,7 +65,13 @@ class Node:
         self.title, self.rule, self.number, self.outputs = name, rule, next(count), outputs
         self.inputs = [(tensor._array.shape, tensor._array.dtype) for tensor in inputs]
         self.saved = [(tensor, tensor._changes[0]) for tensor in saved]
+        for tensor in saved:
+            check_saved(tensor)
         self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
+
+    def __getattr__(self, name):  # Python calls it only for missing attributes
+        text = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(f"{name} {EXPLANATION}" if name.startswith("_saved") else text)
 
     retained = None  # number of an output → weak reference to the tensor that keeps its gradient
 
@@ -120,6 +128,11 @@ class Node:
 def cast_gradient(gradient, dtype):
     """Return a gradient in numpy's type of its input, the real part if that is real."""
     return (gradient.real if dtype.kind == "f" else gradient).to(BY_NUMPY_TYPE[dtype])
+
+
+def check_saved(tensor):
+    """Raise RuntimeError for a tensor that was computed within inference_mode."""
+    refuse(tensor._is_inference, "inference")
 
 
 def freed_error():
@@ -249,13 +262,13 @@ class enable_grad(_Mode):
 
 
 class inference_mode(_Mode):
-    """The same as no_grad."""
+    """Context manager and decorator for good: what operations return within it cannot be saved for a backward pass."""
 
-    mode = False
+    mode = None
 
 
 def is_grad_enabled():
-    return recording[0]
+    return bool(recording[0])
 
 
 class set_detect_anomaly:

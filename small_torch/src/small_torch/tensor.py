@@ -47,7 +47,7 @@ class Tensor(Conversions):
     """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _views = False, None, 0, None, None, None, None
-    retains_grad = False
+    retains_grad = _is_inference = False
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
@@ -338,6 +338,8 @@ def record(array, name, inputs, rule, saved=()):
             if tensor._requires_grad:
                 out._grad_fn, out._requires_grad = Node(name, inputs, rule, saved), True
                 break
+    elif recording[0] is None:
+        out._is_inference = True
     return out
 
 

@@ -164,6 +164,23 @@ def take_graph(tensor, new):
         share_requirement(tensor)
 
 
+def change_shape(operation):
+    """Return the variant of a view operation that changes the shape of its tensor, whose numbers stay."""
+
+    def change(self, *arguments, **options):
+        check_may_change(self)
+        new = operation(self, *arguments, **options)
+        self._array, self._grad_fn, self._output = new._array, new._grad_fn, new._output
+        if self._base is not None:
+            self._replay = new._replay
+        self._changes[0] += 1
+        self._seen = self._changes[0]
+        return self
+
+    change.__name__, change.__wrapped__ = f"{operation.__name__}_", operation
+    return change
+
+
 def change_windows(operation, tensor, arguments, options):
     """Change rows one after the other, where a number lies in several of them."""
 

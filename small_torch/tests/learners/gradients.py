@@ -331,8 +331,3 @@ with torch.autograd.set_detect_anomaly(True):
 z = torch.zeros(1, requires_grad=True)
 torch.sqrt(z).backward()
 print(z.grad, torch.isnan(torch.log(torch.tensor(-1.0))), (0 * z.grad).isnan().any())
-
-# %% products with Jacobian matrices
-from torch.autograd.functional import hvp, jvp, vjp
-
-print(vjp(lambda x: x**2, torch.ones(2), torch.ones(2)), hvp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2)))

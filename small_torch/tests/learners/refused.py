@@ -160,3 +160,8 @@ x = torch.ones(2, requires_grad=True)
 y = x.pow(2)
 print(y.requires_grad)
 print(y.grad_fn._saved_self)
+
+# %% products with Jacobian matrices
+from torch.autograd.functional import hvp, jvp, vjp
+
+print(vjp(lambda x: x**2, torch.ones(2), torch.ones(2)), hvp(lambda x: (x**3).sum(), torch.ones(2), torch.ones(2)))

@@ -8,9 +8,10 @@ import numpy as np
 from .. import pointwise
 from ..arithmetic import zeros
 from ..comparing import where
+from ..messages import refuse
 from ..pointwise import erf, expm1, sigmoid, tanh
-from ..tensor import record
-from .checks import as_operation, check_fractions, check_tensors, refuse_if
+from ..tensor import Tensor, record
+from .checks import as_operation, check_fractions
 
 
 def activation(name, formula, kernel=None, needs_input=True):
@@ -24,7 +25,6 @@ def activation(name, formula, kernel=None, needs_input=True):
     place = options.index("inplace") if "inplace" in options else len(options)
 
     def function(input, *arguments, **keywords):
-        check_tensors(name, input=input)
         if kernel:
             check_fractions(kernel, input)
         inplace = keywords.get("inplace", False) or any(arguments[place : place + 1])
@@ -34,7 +34,9 @@ def activation(name, formula, kernel=None, needs_input=True):
 
     for made in (formula, function):
         made.__name__ = made.__qualname__ = name
-    function.__signature__ = inspect.signature(formula)
+    signature = inspect.signature(formula)
+    first, *rest = signature.parameters.values()
+    function.__signature__ = signature.replace(parameters=[first.replace(name="input", annotation=Tensor), *rest])
     return function
 
 
@@ -50,7 +52,7 @@ def leaky_relu_formula(x, negative_slope=0.01, inplace=False):
 
 
 def hardtanh_formula(x, min_val=-1.0, max_val=1.0, inplace=False):
-    refuse_if(x.dtype.title == "Bool", "Bool inputs not supported for hardtanh")
+    refuse(x.dtype.title == "Bool", "Bool inputs not supported for hardtanh")
     array = x._array
     limited = np.clip(array, min_val, max_val).astype(array.dtype)
     return piecewise_linear(x, limited, ~((array <= min_val) | (array >= max_val)))
@@ -62,7 +64,7 @@ def elu_formula(x, alpha=1.0, scale=1.0):
 
 def gelu_formula(x, *, approximate="none"):
     """Return x Φ(x), with Φ the normal distribution."""
-    refuse_if(approximate not in ("none", "tanh"), "approximate argument must be either none or tanh.")
+    refuse(approximate not in ("none", "tanh"), "approximate argument must be either none or tanh.")
     if approximate == "tanh":
         return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))

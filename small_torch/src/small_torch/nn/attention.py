@@ -9,9 +9,9 @@ import warnings
 from ..creation import zeros_like
 from ..dtypes import bool_
 from ..joining import cat
+from ..messages import error, refuse
 from . import functional as F
 from . import init
-from .checks import error, refuse_if
 from .layers import Dropout, LayerNorm, Linear
 from .module import Module
 from .parameter import add_parameters
@@ -35,13 +35,13 @@ class MultiheadAttention(Module):
         vdim=None,
         batch_first=False, device=None, dtype=None,
     ):  # fmt: skip
-        refuse_if(embed_dim <= 0 or num_heads <= 0, "attention sizes", embed_dim, num_heads)
+        refuse(embed_dim <= 0 or num_heads <= 0, "attention sizes", embed_dim, num_heads)
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.kdim, self.vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
         self._qkv_same_embed_dim = together = self.kdim == embed_dim == self.vdim
-        refuse_if(embed_dim % num_heads, "embed_dim must be divisible by num_heads", kind=AssertionError)
+        refuse(embed_dim % num_heads, "embed_dim must be divisible by num_heads", kind=AssertionError)
         factory = {"device": device, "dtype": dtype}
         features = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
         shapes = {name: None if together else (embed_dim, inputs) for name, inputs in features.items()}
@@ -111,11 +111,11 @@ class MultiheadAttention(Module):
 
     def _check(self, query, key, value, key_padding_mask, attn_mask, is_causal):
         check_masks(key_padding_mask, attn_mask, "key_padding_mask", "attn_mask")
-        refuse_if(query.dim() not in (2, 3), "query axes", query.dim())
+        refuse(query.dim() not in (2, 3), "query axes", query.dim())
         form, dim = ("batched (3-D)", 3) if query.dim() == 3 else ("unbatched (2-D)", 2)
-        refuse_if(key.dim() != dim or value.dim() != dim, "attention inputs", form, dim, key.dim(), value.dim())
-        refuse_if(is_causal and attn_mask is None, "causal without mask")
-        refuse_if(query.size(-1) != self.embed_dim, "embedding size", self.embed_dim, query.size(-1))
+        refuse(key.dim() != dim or value.dim() != dim, "attention inputs", form, dim, key.dim(), value.dim())
+        refuse(is_causal and attn_mask is None, "causal without mask")
+        refuse(query.size(-1) != self.embed_dim, "embedding size", self.embed_dim, query.size(-1))
         if self._qkv_same_embed_dim and key.shape != value.shape:
             shapes = [x.transpose(0, 1).shape if dim == 3 and self.batch_first else x.shape for x in (key, value)]
             raise error("key and value", shapes[0], shapes[1])
@@ -125,14 +125,14 @@ class MultiheadAttention(Module):
         (T, B), S, H = query.shape[:2], len(key), self.num_heads
         if attn_mask is not None:
             expected = (T, S) if attn_mask.dim() == 2 else (B * H, T, S)
-            refuse_if(attn_mask.shape != expected, "attention mask size", attn_mask.dim(), attn_mask.shape, expected)
+            refuse(attn_mask.shape != expected, "attention mask size", attn_mask.dim(), attn_mask.shape, expected)
             attn_mask = additive_mask(attn_mask, query)
             attn_mask = attn_mask.unflatten(0, (B, H)) if attn_mask.dim() == 3 else attn_mask[None, None]
         if key_padding_mask is None:
             return attn_mask
         mask_shape = key_padding_mask.shape if key_padding_mask.dim() == 2 else (1, *key_padding_mask.shape)
         for k, expected in enumerate((B, S)):
-            refuse_if(mask_shape[k] != expected, "padding mask size", k, expected, mask_shape[k])
+            refuse(mask_shape[k] != expected, "padding mask size", k, expected, mask_shape[k])
         padding = additive_mask(key_padding_mask, query).view(B, 1, 1, S)
         return padding if attn_mask is None else attn_mask + padding
 
@@ -145,7 +145,7 @@ def additive_mask(mask, like):
 def check_masks(padding, other, name, other_name):
     """Check the types of both masks."""
     for mask, mask_name in ((padding, name), (other, other_name)):
-        refuse_if(mask is not None and mask.dtype is not bool_ and not mask.is_floating_point(), "mask type", mask_name)
+        refuse(mask is not None and mask.dtype is not bool_ and not mask.is_floating_point(), "mask type", mask_name)
     if padding is not None and other is not None and padding.dtype is not other.dtype:
         warnings.warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
@@ -174,7 +174,7 @@ class TransformerEncoderLayer(Module):
         self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, bias=bias, **factory) for _ in range(2))
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         if isinstance(activation, str):
-            refuse_if(activation not in ("relu", "gelu"), "activation should be relu/gelu, not {}", activation)
+            refuse(activation not in ("relu", "gelu"), "activation should be relu/gelu, not {}", activation)
             activation = getattr(F, activation)
         self.activation = activation
 

@@ -2,9 +2,9 @@
 
 from ..autograd.profiler_legacy import note
 from ..creation import zeros
+from ..messages import error, refuse
 from ..tape import rename_node
 from ..tensor import Tensor
-from .checks import error, refuse_if
 from .module import Module
 from .parameter import add_parameters, show_changed
 from .recurrent import KINDS, check_dtypes, draw_parameters
@@ -33,7 +33,7 @@ class RNNCellBase(Module):
         input: (B, input_size) or (input_size). hx: a tuple, or None.
         """
         is_pair, name = isinstance(kind, Lstm), type(self).__name__
-        refuse_if(input.dim() not in (1, 2), "cell axes", name, "input", input.dim())
+        refuse(input.dim() not in (1, 2), "cell axes", name, "input", input.dim())
         for k, tensor in enumerate(() if hx is None else hx):
             if tensor.dim() not in (1, 2):
                 which = f"hx[{k}]" if is_pair else "hidden"
@@ -41,12 +41,12 @@ class RNNCellBase(Module):
         note(f"aten::{kind.name}_cell")
         batched = input.dim() == 2
         x = input if batched else input.unsqueeze(0)
-        refuse_if(is_pair and batched and isinstance(hx, Tensor), "cell state type")
+        refuse(is_pair and batched and isinstance(hx, Tensor), "cell state type")
         if hx is None:
             state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
         else:
             state = tuple(hx if batched else (tensor.unsqueeze(0) for tensor in hx))
-        refuse_if(len(state) != 1 + is_pair, "lstm_cell expects two hidden states")
+        refuse(len(state) != 1 + is_pair, "lstm_cell expects two hidden states")
         self._check_sizes(x, state)
         check_dtypes((x, *state), self.weight_ih, self.bias)
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
@@ -56,10 +56,10 @@ class RNNCellBase(Module):
         return state if batched else tuple(tensor.squeeze(0) for tensor in state)
 
     def _check_sizes(self, x, state):
-        refuse_if(x.size(1) != self.input_size, "cell input size", x.size(1), self.input_size)
+        refuse(x.size(1) != self.input_size, "cell input size", x.size(1), self.input_size)
         for k, tensor in enumerate(state):
-            refuse_if(tensor.size(0) != x.size(0), "cell batch size", x.size(0), k, tensor.size(0))
-            refuse_if(tensor.size(1) != self.hidden_size, "cell hidden size", k, tensor.size(1), self.hidden_size)
+            refuse(tensor.size(0) != x.size(0), "cell batch size", x.size(0), k, tensor.size(0))
+            refuse(tensor.size(1) != self.hidden_size, "cell hidden size", k, tensor.size(1), self.hidden_size)
 
     def extra_repr(self):
         options = {"bias": True} | ({"nonlinearity": "tanh"} if hasattr(self, "nonlinearity") else {})
@@ -79,7 +79,7 @@ class RNNCell(RNNCellBase):
         input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size).
         """
         kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
-        refuse_if(kind is None, "Unknown nonlinearity: {}", self.nonlinearity)
+        refuse(kind is None, "Unknown nonlinearity: {}", self.nonlinearity)
         return self._run(kind, input, None if hx is None else (hx,))[0]
 
 

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from operator import index
 
-from .checks import refuse_if
+from ..messages import refuse
 from .module import Module, indent
 from .parameter import Parameter
 
@@ -26,7 +26,7 @@ class _Numbered(Module):
         if isinstance(index_, slice):
             return names[index_]
         index_ = index(index_)
-        refuse_if(not -len(names) <= index_ < len(names), "index {} is out of range", index_, kind=IndexError)
+        refuse(not -len(names) <= index_ < len(names), "index {} is out of range", index_, kind=IndexError)
         return [names[index_]]
 
     def __getitem__(self, index_):
@@ -49,7 +49,7 @@ class _Numbered(Module):
     def extend(self, modules):
         """Add several modules at the end."""
         wrong = not isinstance(modules, Iterable)
-        refuse_if(wrong, "not iterable", self._get_name(), type(modules).__name__)
+        refuse(wrong, "not iterable", self._get_name(), type(modules).__name__)
         for module in [*modules]:
             self.append(module)
         return self
@@ -86,15 +86,15 @@ class Sequential(_Numbered):
 
     def insert(self, index_, module):
         """Add a module before the module at an index."""
-        refuse_if(not isinstance(module, Module), "module should be of type: {}", Module, kind=AssertionError)
-        refuse_if(abs(index_) > len(self), "Index out of range: {}", index_, kind=IndexError)
+        refuse(not isinstance(module, Module), "module should be of type: {}", Module, kind=AssertionError)
+        refuse(abs(index_) > len(self), "Index out of range: {}", index_, kind=IndexError)
         return super().insert(index_, module)
 
     def __add__(self, other):
         return Sequential(*self).__iadd__(other)
 
     def __iadd__(self, other):
-        refuse_if(not isinstance(other, Sequential), "no Sequential", type(other))
+        refuse(not isinstance(other, Sequential), "no Sequential", type(other))
         return self.extend(other)
 
     def _part(self, named):
@@ -140,7 +140,7 @@ class ModuleDict(Module):
 
     def update(self, modules):
         """Add the modules of a dictionary, or of pairs."""
-        refuse_if(not isinstance(modules, Iterable), "no pairs", type(modules).__name__)
+        refuse(not isinstance(modules, Iterable), "no pairs", type(modules).__name__)
         for name, module in dict(modules).items():
             self[name] = module
 

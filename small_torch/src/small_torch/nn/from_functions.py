@@ -2,9 +2,9 @@
 
 import inspect
 
-from ..operands import refuse_keywords
+from ..arguments import refuse_keywords
+from ..messages import error
 from . import functional as F
-from .checks import error
 from .loss_functions import parse_reduction
 from .module import Module
 

@@ -6,11 +6,13 @@ import warnings
 import numpy as np
 
 from .. import dtypes, exponentials, matrices
+from ..arguments import check_argument, checked
 from ..autograd.profiler_legacy import note
 from ..drawing import dropout_mask
 from ..indexing import add_rows
 from ..joining import cat
 from ..matrices import matmul
+from ..messages import error, refuse
 from ..operands import operands
 from ..pointwise import sigmoid, tanh  # noqa: F401
 from ..shapes import broadcast_tensors
@@ -18,26 +20,25 @@ from ..sparse import SparseTensor
 from ..tape import rename_node
 from ..tensor import Tensor, record
 from .activations import *  # noqa: F403
-from .checks import as_operation, check_fractions, check_indices, check_tensors, error, refuse_if
+from .checks import as_operation, check_fractions, check_indices
 from .loss_functions import *  # noqa: F403
 from .windows import adaptive_avg_pool1d, avg_pool1d, conv1d, max_pool1d, pad  # noqa: F401
 
 
-def linear(input, weight, bias=None):
+def linear(input: Tensor, weight: Tensor, bias: Tensor = None):
     """Return x Wᵀ + b, for the last axis of x."""
-    check_tensors("linear", "bias", input=input, weight=weight, bias=bias)
-    refuse_if(not input.ndim or not weight.ndim, "linear axes", input.ndim, weight.ndim)
+    refuse(not input.ndim or not weight.ndim, "linear axes", input.ndim, weight.ndim)
     if bias is None:
         return matmul(input, weight.t())
     x, w = input._array, weight._array
     rows = math.prod(x.shape[:-1])
-    refuse_if(w.ndim == 1, "mat2 must be a matrix, got 1-D tensor")
+    refuse(w.ndim == 1, "mat2 must be a matrix, got 1-D tensor")
     if x.shape[-1] != w.shape[-1]:
         shapes = f"{rows}x{x.shape[-1]} and {w.shape[-1]}x{w.shape[0]}"
         raise error("product sizes", shapes)
     for name, tensor in (("self", bias), ("mat1", input)):
-        refuse_if(tensor._array.dtype != w.dtype, "product types", name, tensor.dtype.title, weight.dtype.title)
-    refuse_if(input.dtype is dtypes.bool_, "\"addmm_impl_cpu_\" not implemented for 'Bool'", kind=NotImplementedError)
+        refuse(tensor._array.dtype != w.dtype, "product types", name, tensor.dtype.title, weight.dtype.title)
+    refuse(input.dtype is dtypes.bool_, "\"addmm_impl_cpu_\" not implemented for 'Bool'", kind=NotImplementedError)
     if bias.ndim > 1 and input.ndim > 2:
         return matmul(input, weight.t()) + bias
     if bias._array.shape == w.shape[:1]:
@@ -63,14 +64,13 @@ def default_dim(name, input):
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
-def dropout(input, p=0.5, training=True, inplace=False):
+def dropout(input: Tensor, p=0.5, training=True, inplace=False):
     """Set each number to zero with probability p and divide the others by 1 − p, when training."""
-    check_tensors("dropout", input=input)
-    refuse_if(p < 0.0 or p > 1.0, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
+    refuse(p < 0.0 or p > 1.0, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
     if not training or p == 0 or not input.numel():
         return input
     wrong = input.dtype.kind < 2 and p < 1
-    refuse_if(wrong, "result type Float can't be cast to the desired output type {}", input.dtype.title)
+    refuse(wrong, "result type Float can't be cast to the desired output type {}", input.dtype.title)
     out = input * 0 if p == 1 else input * Tensor(dropout_mask(input._array, 1 - p))
     return input._assign(out) if inplace else out
 
@@ -78,11 +78,12 @@ def dropout(input, p=0.5, training=True, inplace=False):
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Return row i of the weight for each index i. The row padding_idx gets no gradient."""
     note("aten::embedding")
-    check_tensors("embedding", weight=weight, indices=input)
+    check_argument("embedding", "weight", weight, Tensor, 1)
+    check_argument("embedding", "indices", input, Tensor, 2)
     check_indices("embedding", input)
-    refuse_if(weight.ndim != 2, "'weight' must be 2-D")
+    refuse(weight.ndim != 2, "'weight' must be 2-D")
     n = weight._array.shape[0]
-    refuse_if(input.numel() and (input._array.min() < 0 or input._array.max() >= n), "index")
+    refuse(input.numel() and (input._array.min() < 0 or input._array.max() >= n), "index")
     if padding_idx is not None:
         assert -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
         padding_idx %= n
@@ -130,10 +131,10 @@ def embedding_bag(
     if include_last_offset:
         starts, indices = starts[:-1], indices[: int(offsets[-1])]
     for offset in starts[:1]:
-        refuse_if(offset != 0, "bag begin", offset)
-        refuse_if(starts[-1] > indices.numel(), "bag end", indices.numel(), starts[-1])
+        refuse(offset != 0, "bag begin", offset)
+        refuse(starts[-1] > indices.numel(), "bag end", indices.numel(), starts[-1])
     indices = indices if len(starts) else indices[:0]
-    refuse_if(((indices._array < 0) | (indices._array >= len(weight))).any(), "bag index")
+    refuse(((indices._array < 0) | (indices._array >= len(weight))).any(), "bag index")
     bag = np.searchsorted(starts, np.arange(indices.numel()), "right") - 1
     if padding_idx is not None:
         counted = Tensor(indices._array != padding_idx % len(weight))
@@ -157,36 +158,35 @@ def check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, factors
     """Check the arguments of `embedding_bag`; return the offsets."""
     if factors is not None and input.shape != factors.shape:
         raise error("bag factor sizes", factors.shape, input.shape)
-    refuse_if(weight.dim() != 2, "bag weight axes", weight.dim())
-    refuse_if(input.dim() not in (1, 2), "bag input axes", input.dim())
+    refuse(weight.dim() != 2, "bag weight axes", weight.dim())
+    refuse(input.dim() not in (1, 2), "bag input axes", input.dim())
     if input.dim() == 2:
-        refuse_if(offsets is not None, "bag offsets", type(offsets))
-        refuse_if(not input.size(1), "step must be nonzero")
+        refuse(offsets is not None, "bag offsets", type(offsets))
+        refuse(not input.size(1), "step must be nonzero")
         offsets = Tensor(np.arange(0, input.numel(), input.size(1)))
     elif offsets is None or offsets.dim() != 1:
         raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
-    refuse_if(mode not in ("sum", "mean", "max"), "mode has to be one of sum, mean or max", kind=ValueError)
-    refuse_if(mode == "max" and scale_grad_by_freq, "bag scale")
-    refuse_if(mode == "max" and sparse, "max mode does not support sparse weights", kind=ValueError)
-    refuse_if(factors is not None and mode != "sum", "bag factors", mode)
+    refuse(mode not in ("sum", "mean", "max"), "mode has to be one of sum, mean or max", kind=ValueError)
+    refuse(mode == "max" and scale_grad_by_freq, "bag scale")
+    refuse(mode == "max" and sparse, "max mode does not support sparse weights", kind=ValueError)
+    refuse(factors is not None and mode != "sum", "bag factors", mode)
     for indices in (input, offsets):
         check_indices("embedding_bag", indices)
-    refuse_if(weight.dtype.kind != 2, "bag weight type", weight.type())
+    refuse(weight.dtype.kind != 2, "bag weight type", weight.type())
     n = len(weight)
-    refuse_if(padding_idx is not None and not -n <= padding_idx < n, "bag padding", -n, n - 1, padding_idx)
+    refuse(padding_idx is not None and not -n <= padding_idx < n, "bag padding", -n, n - 1, padding_idx)
     if factors is not None and factors.dtype is not weight.dtype:
         raise error("bag types", weight.type(), factors.type())
     return offsets
 
 
-def one_hot(tensor, num_classes=-1):
+def one_hot(tensor: Tensor, num_classes=-1):
     """Return vectors with a one at each index, zeros elsewhere."""
     note("aten::one_hot")
-    check_tensors("one_hot", input=tensor)
-    refuse_if(tensor.dtype is not dtypes.int64, "one_hot is only applicable to index tensor of type LongTensor.")
+    refuse(tensor.dtype is not dtypes.int64, "one_hot is only applicable to index tensor of type LongTensor.")
     index = tensor._array
-    refuse_if(index.size and index.min() < 0, "Class values must be non-negative.")
-    refuse_if(not index.size and num_classes <= 0, "Can not infer total number of classes from empty tensor.")
+    refuse(index.size and index.min() < 0, "Class values must be non-negative.")
+    refuse(not index.size and num_classes <= 0, "Can not infer total number of classes from empty tensor.")
     if num_classes == -1:
         num_classes = int(index.max()) + 1
     elif index.size and index.max() >= num_classes:
@@ -202,7 +202,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """Return x₁ · x₂ / ( ‖x₁‖ ‖x₂‖ ), with norms of at least eps, along an axis."""
     x1, x2 = broadcast_tensors(*operands(x1, x2))
-    refuse_if(x1.dtype.kind < 2, "expected common dtype to be floating point, yet common dtype is {}", x1.dtype.title)
+    refuse(x1.dtype.kind < 2, "expected common dtype to be floating point, yet common dtype is {}", x1.dtype.title)
     x1, x2 = (x / x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2))
     return rename_node((x1 * x2).sum(dim), "Sum.1")
 
@@ -213,25 +213,24 @@ def check_norm_types(kernel, input, *parameters):
     types = [tensor.dtype for tensor in parameters if tensor is not None]
     if types and types[0] is not input.dtype:
         is_float = types[0] is dtypes.float32
-        refuse_if(not is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
-        refuse_if(input.dtype is not dtypes.float16, "mixed dtype (CPU): all inputs must share same datatype.")
+        refuse(not is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
+        refuse(input.dtype is not dtypes.float16, "mixed dtype (CPU): all inputs must share same datatype.")
     for type_ in types[1:]:
-        refuse_if(type_ is not types[0], "expected scalar type {} but found {}", types[0].title, type_.title)
+        refuse(type_ is not types[0], "expected scalar type {} but found {}", types[0].title, type_.title)
 
 
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+def layer_norm(input: Tensor, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Return (x − mean) / √(variance + ε) · weight + bias, over the last axes."""
-    check_tensors("layer_norm", input=input)
     if not isinstance(normalized_shape, tuple | list):
         kind = type(normalized_shape).__name__
         raise error("norm shape type", kind)
     shape = list(normalized_shape)
-    refuse_if(not shape, "norm without axes")
+    refuse(not shape, "norm without axes")
     for name, tensor in (("weight", weight), ("bias", bias)):
         if tensor is not None and list(tensor.shape) != shape:
             raise error("norm parameter", name, name, list(tensor.shape), shape)
     axes = tuple(range(-len(shape), 0))
-    refuse_if(
+    refuse(
         list(input.shape[-len(shape) :]) != shape, "norm input", shape, ", ".join(map(str, shape)), list(input.shape)
     )
     check_norm_types("LayerNormKernelImpl", input, weight, bias)
@@ -256,12 +255,12 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     channels, axes = input.size(1) if input.ndim > 1 else 0, tuple(i for i in range(input.ndim) if i != 1)
     shape = (1, channels) + (1,) * (input.ndim - 2)
     count = input.numel() // channels if channels else 0
-    refuse_if(training and count == 1, "norm of one value", input.shape)
+    refuse(training and count == 1, "norm of one value", input.shape)
     running = {"running_mean": running_mean, "running_var": running_var}
     for name, tensor in (running | {"weight": weight, "bias": bias}).items():
         if tensor is not None and tensor.numel() != channels:
             raise error("norm elements", name, channels, tensor.numel())
-        refuse_if(tensor is None and name in running and not training, "{} must be defined in evaluation mode", name)
+        refuse(tensor is None and name in running and not training, "{} must be defined in evaluation mode", name)
     check_norm_types("batch_norm", input, weight, bias, running_mean, running_var)
     x = input.float() if input.dtype.name == "float16" else input
     mean, var = running_mean, running_var
@@ -288,12 +287,12 @@ def scaled_dot_product_attention(
     note("aten::scaled_dot_product_attention")
     note("aten::_scaled_dot_product_attention_math")
     dims, types = [[getattr(x, name) for x in (query, key, value)] for name in ("ndim", "dtype")]
-    refuse_if(min(dims) < 2, "attention axes", *dims)
-    refuse_if(types[1:] != types[:-1], "attention types", *(dtype.c_name for dtype in types))
-    refuse_if(types[0].kind < 2, "expected scalar type Float but found {}", types[0].title)
+    refuse(min(dims) < 2, "attention axes", *dims)
+    refuse(types[1:] != types[:-1], "attention types", *(dtype.c_name for dtype in types))
+    refuse(types[0].kind < 2, "expected scalar type Float but found {}", types[0].title)
     if attn_mask is not None:
-        refuse_if(is_causal, "mask of causal attention")
-        refuse_if(
+        refuse(is_causal, "mask of causal attention")
+        refuse(
             attn_mask.dtype not in (dtypes.bool_, dtypes.float32, types[0]),
             "attention mask type",
             attn_mask.dtype.c_name,
@@ -312,3 +311,8 @@ def scaled_dot_product_attention(
         without_keys = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
         weights = weights.masked_fill(Tensor(without_keys), 0.0)
     return rename_node(dropout(weights, dropout_p) @ value, "UnsafeView")
+
+
+for _name, _function in [*globals().items()]:
+    if Tensor in getattr(_function, "__annotations__", {}).values() or hasattr(_function, "__signature__"):
+        globals()[_name] = checked(_function, only_types=True)

@@ -2,9 +2,9 @@
 
 import warnings
 
+from ..messages import refuse
 from ..tape import RemovableHandle, recording
 from ..tensor import Tensor, record_many
-from .checks import refuse_if
 
 
 def add_hook(hooks, hook, first):
@@ -23,7 +23,7 @@ def call_with_hooks(module, args, kwargs):
     for hook, with_kwargs in [*module._forward_pre_hooks.values()]:
         changed = hook(module, args, kwargs) if with_kwargs else hook(module, args)
         if changed is not None and with_kwargs:
-            refuse_if(not isinstance(changed, tuple) or len(changed) != 2, "forward pre-hook", changed)
+            refuse(not isinstance(changed, tuple) or len(changed) != 2, "forward pre-hook", changed)
             args, kwargs = changed
         elif changed is not None:
             args = changed if isinstance(changed, tuple) else (changed,)
@@ -71,7 +71,7 @@ class BackwardHooks:
             changed = hook(self.module, grad_input, self.grad_output)
             if changed is not None:
                 changed = changed if isinstance(changed, tuple) else (changed,)
-                refuse_if(len(changed) != len(grad_input), "backward hook", len(changed), len(grad_input))
+                refuse(len(changed) != len(grad_input), "backward hook", len(changed), len(grad_input))
                 grad_input = changed
         return grad_input
 

@@ -6,8 +6,8 @@ import warnings
 from ..creation import empty, empty_like, eye, ones_like
 from ..dtypes import bool_
 from ..linalg import qr
+from ..messages import refuse
 from ..tape import no_grad
-from .checks import refuse_if
 
 # factors that compensate for how much a nonlinearity shrinks its inputs
 GAINS = {
@@ -23,9 +23,9 @@ def calculate_gain(nonlinearity, param=None):
     """Return the factor for weights before this nonlinearity. param: the slope of "leaky_relu"."""
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
-        refuse_if(isinstance(slope, bool) or not isinstance(slope, int | float), "slope", param)
+        refuse(isinstance(slope, bool) or not isinstance(slope, int | float), "slope", param)
         return math.sqrt(2 / (1 + slope**2))
-    refuse_if(nonlinearity not in GAINS, "Unsupported nonlinearity {}", nonlinearity, kind=ValueError)
+    refuse(nonlinearity not in GAINS, "Unsupported nonlinearity {}", nonlinearity, kind=ValueError)
     return GAINS[nonlinearity]
 
 
@@ -61,13 +61,13 @@ def zeros_(tensor):
 @no_grad()
 def eye_(tensor):
     """Set a matrix to the identity; raise ValueError for other tensors."""
-    refuse_if(tensor.dim() != 2, "Only tensors with 2 dimensions are supported", kind=ValueError)
+    refuse(tensor.dim() != 2, "Only tensors with 2 dimensions are supported", kind=ValueError)
     return tensor.copy_(eye(*tensor.shape))
 
 
 def fans(tensor):
     """Return how many inputs each output of a weight has, and how many outputs each input has."""
-    refuse_if(tensor.dim() < 2, "fans")
+    refuse(tensor.dim() < 2, "fans")
     field = math.prod(tensor.shape[2:])
     return tensor.size(1) * field, tensor.size(0) * field
 
@@ -78,7 +78,7 @@ _calculate_fan_in_and_fan_out = fans
 def fan_of(tensor, mode):
     """Return the fan that mode names."""
     mode, modes = mode.lower(), ["fan_in", "fan_out"]
-    refuse_if(mode not in modes, "Mode {} not supported, please use one of {}", mode, modes, kind=ValueError)
+    refuse(mode not in modes, "Mode {} not supported, please use one of {}", mode, modes, kind=ValueError)
     return fans(tensor)[modes.index(mode)]
 
 
@@ -147,7 +147,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 @no_grad()
 def orthogonal_(tensor, gain=1, generator=None):
     """Draw an orthogonal matrix (Saxe et al. 2013): the Q of a random matrix, with signs that make it unique."""
-    refuse_if(tensor.dim() < 2, "Only tensors with 2 or more dimensions are supported", kind=ValueError)
+    refuse(tensor.dim() < 2, "Only tensors with 2 or more dimensions are supported", kind=ValueError)
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)

@@ -5,10 +5,10 @@ import math
 from ..absent import EXPLANATION
 from ..creation import empty, ones, tensor, zeros
 from ..dtypes import int64
+from ..messages import refuse
 from ..tape import no_grad
 from . import functional as F
 from . import init
-from .checks import refuse_if
 from .module import Module
 from .parameter import Parameter, add_parameters, show_changed
 
@@ -69,16 +69,16 @@ class Conv1d(Module):
         padding_mode="zeros", device=None, dtype=None,
     ):  # fmt: skip
         super().__init__()
-        refuse_if(groups <= 0, "groups must be a positive integer", kind=ValueError)
+        refuse(groups <= 0, "groups must be a positive integer", kind=ValueError)
         for name, channels in (("in", in_channels), ("out", out_channels)):
-            refuse_if(channels % groups != 0, "{}_channels must be divisible by groups", name, kind=ValueError)
+            refuse(channels % groups != 0, "{}_channels must be divisible by groups", name, kind=ValueError)
         kernel_size, stride, dilation = map(as_tuple, (kernel_size, stride, dilation))
         if isinstance(padding, str):
             names = {"same", "valid"}
-            refuse_if(padding not in names, "padding name", padding, names)
+            refuse(padding not in names, "padding name", padding, names)
             strided = padding == "same" and stride != (1,)
-            refuse_if(strided, "padding='same' is not supported for strided convolutions", kind=ValueError)
-        refuse_if(padding_mode != "zeros", "padding_mode={!r} " + EXPLANATION, padding_mode, kind=NotImplementedError)
+            refuse(strided, "padding='same' is not supported for strided convolutions", kind=ValueError)
+        refuse(padding_mode != "zeros", "padding_mode={!r} " + EXPLANATION, padding_mode, kind=NotImplementedError)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = kernel_size, stride, dilation
         self.padding = padding if isinstance(padding, str) else as_tuple(padding)
@@ -170,13 +170,13 @@ class Embedding(Module):
         super().__init__()
         if padding_idx is not None:
             in_table = -num_embeddings <= padding_idx < max(num_embeddings, 1)
-            refuse_if(not in_table, self._padding_error, kind=AssertionError)
+            refuse(not in_table, self._padding_error, kind=AssertionError)
             padding_idx += num_embeddings if padding_idx < 0 else 0
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         shape = [num_embeddings, embedding_dim]
-        refuse_if(_weight is not None and list(_weight.shape) != shape, "table size")
+        refuse(_weight is not None and list(_weight.shape) != shape, "table size")
         self.weight = Parameter(empty(shape, device=device, dtype=dtype) if _weight is None else _weight, not _freeze)
         if _weight is None:
             self.reset_parameters()
@@ -184,7 +184,7 @@ class Embedding(Module):
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, *args, **kwargs):
         """Make an embedding of this table (num_embeddings, embedding_dim). freeze: do not train it."""
-        refuse_if(embeddings.dim() != 2, "Embeddings parameter is expected to be 2-dimensional", kind=AssertionError)
+        refuse(embeddings.dim() != 2, "Embeddings parameter is expected to be 2-dimensional", kind=AssertionError)
         layer = cls(*embeddings.shape, *args, **kwargs, _weight=embeddings)
         layer.weight.requires_grad = not freeze
         return layer
@@ -243,7 +243,7 @@ class EmbeddingBag(Embedding):
 class _DropoutNd(Module):
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
-        refuse_if(p < 0 or p > 1, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
+        refuse(p < 0 or p > 1, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
         self.p, self.inplace = p, inplace
 
     def extra_repr(self):
@@ -325,7 +325,7 @@ class BatchNorm1d(Module):
 
     def forward(self, input):
         """Return a tensor of the input's shape, (B, num_features) or (B, num_features, T)."""
-        refuse_if(input.dim() not in (2, 3), "expected 2D or 3D input (got {}D input)", input.dim(), kind=ValueError)
+        refuse(input.dim() not in (2, 3), "expected 2D or 3D input (got {}D input)", input.dim(), kind=ValueError)
         momentum = self.momentum or 0.0
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)

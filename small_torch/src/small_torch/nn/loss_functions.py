@@ -9,11 +9,12 @@ from ..arithmetic import zeros
 from ..comparing import where
 from ..exponentials import log_softmax
 from ..gathering import scatter
+from ..messages import error, refuse
 from ..operands import operands
 from ..shapes import broadcast_tensors
 from ..tensor import Tensor, record
 from .activations import logsigmoid
-from .checks import as_operation, check_fractions, check_tensors, error, refuse_if
+from .checks import as_operation, check_fractions
 
 
 def parse_reduction(reduction, size_average=None, reduce=None):
@@ -26,7 +27,7 @@ def parse_reduction(reduction, size_average=None, reduce=None):
     if reduction == "elementwise_mean":
         warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=4)
         return "mean"
-    refuse_if(reduction not in ("none", "mean", "sum"), "reduction", reduction)
+    refuse(reduction not in ("none", "mean", "sum"), "reduction", reduction)
     return reduction
 
 
@@ -45,7 +46,7 @@ def broadcast_pair(input, target, weight=None):
             " will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
-    refuse_if(weight is not None and weight.size() != input.size(), "weight size")
+    refuse(weight is not None and weight.size() != input.size(), "weight size")
     return (input, target) if target.shape == input.shape else broadcast_tensors(input, target)
 
 
@@ -106,7 +107,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     """Return |x − target|, smoothed by a parabola where it is below beta."""
     input, target = broadcast_pair(input, target)
     reduction = parse_reduction(reduction, size_average, reduce)
-    refuse_if(beta < 0, "smooth_l1_loss does not support negative values for beta.")
+    refuse(beta < 0, "smooth_l1_loss does not support negative values for beta.")
     return smooth(input, target, reduction, beta) if beta else reduce_loss((input - target).abs(), reduction)
 
 
@@ -114,37 +115,37 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Return ½ (x − target)², continued by lines where the distance is above delta. The result has the input's type."""
     input, target = broadcast_pair(input, target, weight)
     reduction = parse_reduction(reduction)
-    refuse_if(delta <= 0, "huber_loss does not support non-positive values for delta.")
+    refuse(delta <= 0, "huber_loss does not support non-positive values for delta.")
     common, _ = operands(input, target)
     check_cast(common, input)
     check_fractions("huber_cpu", common)
     out = huber(input, target.to(input.dtype), reduction if weight is None else "none", delta)
     if target.dtype is not input.dtype and out._grad_fn is not None:
 
-        def refuse(g):
+        def differ(g):
             found, expected = (target, input) if input.requires_grad else (input, target)
             raise error("huber types", found.dtype.title, expected.dtype.title)
 
-        out._grad_fn.rule = refuse
+        out._grad_fn.rule = differ
     return out if weight is None else reduce_loss(out * weight, reduction)
 
 
 def check_cast(source, like):
     """Raise RuntimeError if numbers of source's type do not fit into the other's."""
-    refuse_if(source.dtype.kind > like.dtype.kind, "cast", source.dtype.title, like.dtype.title)
+    refuse(source.dtype.kind > like.dtype.kind, "cast", source.dtype.title, like.dtype.title)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Return −( y log x + (1 − y) log(1 − x) ), with logarithms of at least −100."""
     reduction = parse_reduction(reduction, size_average, reduce)
-    refuse_if(target.size() != input.size(), "probabilities and target", target.size(), input.size())
-    refuse_if(target.dtype is not input.dtype, "Found dtype {} but expected {}", target.dtype.title, input.dtype.title)
+    refuse(target.size() != input.size(), "probabilities and target", target.size(), input.size())
+    refuse(target.dtype is not input.dtype, "Found dtype {} but expected {}", target.dtype.title, input.dtype.title)
     if weight is not None:
         check_constant("binary_cross_entropy", weight)
         weight = weight.expand(np.broadcast_shapes(target.shape, weight.shape))
     check_fractions("binary_cross_entropy", input)
     for name, tensor in (("input", input), ("target", target)):
-        refuse_if(not ((tensor._array >= 0) & (tensor._array <= 1)).all(), "probabilities", name)
+        refuse(not ((tensor._array >= 0) & (tensor._array <= 1)).all(), "probabilities", name)
     x, y = input.detach(), target.detach()
     losses = (y - 1) * (1 - x).log().clamp(min=-100) - y * x.log().clamp(min=-100)
     losses = losses if weight is None else losses.mul_(weight)
@@ -160,13 +161,17 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
 
 
 def binary_cross_entropy_with_logits(
-    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor = None,
+    size_average=None,
+    reduce=None,
+    reduction="mean",
+    pos_weight: Tensor = None,
 ):
     """Return the binary cross entropy of σ(x), without overflow."""
     reduction = parse_reduction(reduction, size_average, reduce)
-    refuse_if(target.size() != input.size(), "logits and target", target.size(), input.size())
-    name = "binary_cross_entropy_with_logits"
-    check_tensors(name, "weight", "pos_weight", input=input, target=target, weight=weight, pos_weight=pos_weight)
+    refuse(target.size() != input.size(), "logits and target", target.size(), input.size())
     log_p = logsigmoid(input)
     if pos_weight is not None:
         log_p = as_in_place(log_p * ((pos_weight - 1) * target + 1), log_p)
@@ -185,7 +190,7 @@ def as_in_place(new, old):
     return new.to(old.dtype)
 
 
-def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+def kl_div(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction="mean", log_target=False):
     """Return target · (log target − x): x are logarithms of probabilities; so are targets with log_target."""
     batch_mean = reduction == "batchmean" and size_average is None and reduce is None
     if reduction == "mean" and size_average is None and reduce is None:
@@ -196,8 +201,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
             stacklevel=3,
         )
     reduction = parse_reduction("sum" if batch_mean else reduction, size_average, reduce)
-    check_tensors("kl_div", input=input, target=target)
-    refuse_if(min(input.dtype.kind, target.dtype.kind) < 2, "kl_div: Integral inputs not supported.")
+    refuse(min(input.dtype.kind, target.dtype.kind) < 2, "kl_div: Integral inputs not supported.")
     if log_target:
         loss = target.exp() * (target - input)
     else:
@@ -208,14 +212,14 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
 def check_constant(function, weight):
     """Raise RuntimeError for a weight that requires a gradient, which the loss does not compute."""
-    refuse_if(weight is not None and weight.requires_grad, "weight gradient", function)
+    refuse(weight is not None and weight.requires_grad, "weight gradient", function)
 
 
 def check_targets(input, target):
     """Raise torch's error for class targets whose shape does not fit the input, (C), (N, C) or (N, C, …)."""
     shape, target_shape = list(input.shape), list(target.shape)
-    refuse_if(not shape, "Expected 1 or more dimensions (got 0)", kind=ValueError)
-    refuse_if(target.dtype not in (dtypes.int64, dtypes.uint8) and len(shape) == 1, "target type", target.dtype.title)
+    refuse(not shape, "Expected 1 or more dimensions (got 0)", kind=ValueError)
+    refuse(target.dtype not in (dtypes.int64, dtypes.uint8) and len(shape) == 1, "target type", target.dtype.title)
     if len(shape) == 1:
         if target_shape not in ([], [1]):
             raise error("single target", target_shape[0])
@@ -224,20 +228,27 @@ def check_targets(input, target):
         found = target_shape[0] if target_shape else 0
         raise error("target batch", shape[0], found)
     expected = [shape[0], *shape[2:]]
-    refuse_if(len(shape) == 2 and len(target_shape) > 1, "0D or 1D target tensor expected, multi-target not supported")
-    refuse_if(len(shape) == 4 and len(target_shape) != 3, "target axes", len(target_shape))
+    refuse(len(shape) == 2 and len(target_shape) > 1, "0D or 1D target tensor expected, multi-target not supported")
+    refuse(len(shape) == 4 and len(target_shape) != 3, "target axes", len(target_shape))
     if target_shape != expected:
-        refuse_if(len(shape) == 4, "size mismatch (got input: {} , target: {}", shape, target_shape)
+        refuse(len(shape) == 4, "size mismatch (got input: {} , target: {}", shape, target_shape)
         raise error("target sizes", expected, target_shape)
 
 
-def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor = None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+):
     """Return minus the number at the target's index, times the weight of its class.
 
     input: (N, C, …) or (C). target: (N, …) or (). The mean is weighted.
     """
     reduction = parse_reduction(reduction, size_average, reduce)
-    check_tensors("nll_loss_nd", "weight", input=input, target=target, weight=weight)
     check_targets(input, target)
     check_constant("nll_loss_forward" if input.ndim < 3 else "nll_loss2d_forward", weight)
     dim = min(input.ndim - 1, 1)
@@ -246,13 +257,13 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
         flat = f" {classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
         raise error("class weights", flat if input.ndim < 3 else " or no classes")
     check_fractions("nll_loss_out_frame" if input.ndim < 3 else "nll_loss2d_forward_out_frame", input)
-    refuse_if(target.dtype not in (dtypes.int64, dtypes.uint8), "target type", target.dtype.title)
+    refuse(target.dtype not in (dtypes.int64, dtypes.uint8), "target type", target.dtype.title)
     if weight is not None and weight.dtype is not input.dtype:
         raise error("class weight type", input.dtype.title, weight.dtype.title)
     classes_ = target._array.reshape(input._array.shape[:dim] + input._array.shape[dim + 1 :]).astype(np.int64)
     counted = classes_ != ignore_index
     invalid = classes_[counted & ((classes_ < 0) | (classes_ >= classes))]
-    refuse_if(invalid.size, "Target {} is out of bounds.", *invalid[:1], kind=IndexError)
+    refuse(invalid.size, "Target {} is out of bounds.", *invalid[:1], kind=IndexError)
     index = np.expand_dims(np.where(counted, classes_, 0), dim)
     factors = counted.astype(input._array.dtype)
     if weight is not None:
@@ -276,21 +287,27 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 
 def cross_entropy(
-    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor = None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
 ):
     """Return −log softmax(x) at the target's index.
 
     input: (N, C, …) or (C). target: indices (N, …) or (), or probabilities of input's shape.
     """
     reduction = parse_reduction(reduction, size_average, reduce)
-    check_tensors("cross_entropy_loss", "weight", input=input, target=target, weight=weight)
     dim, probabilities = 0 if input.ndim == 1 else 1, input.shape == target.shape
     if probabilities:
-        refuse_if(target.dtype.kind < 2, "probability type", target.dtype.title)
-        refuse_if(ignore_index >= 0, "ignore_index is not supported for floating point target")
+        refuse(target.dtype.kind < 2, "probability type", target.dtype.title)
+        refuse(ignore_index >= 0, "ignore_index is not supported for floating point target")
     elif label_smoothing > 1:
         raise error("label smoothing", label_smoothing)
-    refuse_if(not input.ndim, "Dimension specified as 1 but tensor has no dimensions", kind=IndexError)
+    refuse(not input.ndim, "Dimension specified as 1 but tensor has no dimensions", kind=IndexError)
     classes = input.size(dim)
     if probabilities and weight is not None and weight.shape != (classes,):
         raise error("class weights of probabilities", classes, list(weight.shape))

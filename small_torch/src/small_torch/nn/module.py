@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from .. import dtypes
 from ..absent import no_method
-from ..operands import refuse_keywords
+from ..arguments import refuse_keywords
+from ..messages import error, refuse
 from ..tape import no_grad
 from ..tensor import Tensor
-from .checks import error, refuse_if
 from .hooks import add_hook, call_with_hooks
 from .loading import _IncompatibleKeys, load
 from .parameter import Parameter, reset_gradients, type_name
@@ -27,7 +27,7 @@ class Module:
     def __init__(self, *args, **kwargs):
         name = f"{type(self).__name__}.__init__"
         refuse_keywords(name, kwargs)
-        refuse_if(args, "too many arguments", name, "1 positional argument", len(args) + 1)
+        refuse(args, "too many arguments", name, "1 positional argument", len(args) + 1)
         tables = {table: {} for table in TABLES}
         hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}, "_backward_hooks": {}}
         self.__dict__.update({"training": True, **tables, "_non_persistent_buffers_set": set(), **hooks})
@@ -58,20 +58,20 @@ class Module:
     def register_parameter(self, name, param):
         """Add a parameter, or None for an optional parameter that this module lacks."""
         self._check_new(name, "parameter", "cannot assign parameter before Module.__init__() call")
-        refuse_if(not isinstance(param, Parameter | None), "parameter", type_name(param), name)
-        refuse_if(param is not None and param.grad_fn is not None, "parameter with node", name, name)
+        refuse(not isinstance(param, Parameter | None), "parameter", type_name(param), name)
+        refuse(param is not None and param.grad_fn is not None, "parameter with node", name, name)
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
         """Add a tensor that is not trained; `state_dict` contains it if it is persistent."""
         self._check_new(name, "buffer", "cannot assign buffer before Module.__init__() call")
-        refuse_if(not isinstance(tensor, Tensor | None), "buffer", type_name(tensor), name)
+        refuse(not isinstance(tensor, Tensor | None), "buffer", type_name(tensor), name)
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name, module):
         """Add another module as a part of this one."""
-        refuse_if(not isinstance(module, Module | None), "not a module", type_name(module))
+        refuse(not isinstance(module, Module | None), "not a module", type_name(module))
         self._check_new(name, "module", "cannot assign module before Module.__init__() call")
         self._modules[name] = module
 
@@ -80,11 +80,11 @@ class Module:
     def _check_new(self, name, kind, too_early):
         if "_parameters" not in self.__dict__:
             raise AttributeError(too_early)
-        refuse_if(not isinstance(name, str), "name type", kind, type_name(name))
-        refuse_if(hasattr(self, name) and name not in getattr(self, f"_{kind}s"), "attribute exists", name)
+        refuse(not isinstance(name, str), "name type", kind, type_name(name))
+        refuse(hasattr(self, name) and name not in getattr(self, f"_{kind}s"), "attribute exists", name)
         if "." in name:
             raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
-        refuse_if(name == "", '{} name can\'t be empty string ""', kind, kind=KeyError)
+        refuse(name == "", '{} name can\'t be empty string ""', kind, kind=KeyError)
 
     def __getattr__(self, name):
         for table in TABLES:
@@ -113,9 +113,9 @@ class Module:
         return part._get(name, lambda _, name: name in part._buffers, "a buffer")
 
     def _get(self, name, is_right, kind):
-        refuse_if(not hasattr(self, name), "{} has no attribute `{}`", self._get_name(), name, kind=AttributeError)
+        refuse(not hasattr(self, name), "{} has no attribute `{}`", self._get_name(), name, kind=AttributeError)
         value = getattr(self, name)
-        refuse_if(not is_right(value, name), "`{}` is not {}", name, kind, kind=AttributeError)
+        refuse(not is_right(value, name), "`{}` is not {}", name, kind, kind=AttributeError)
         return value
 
     def __setattr__(self, name, value):
@@ -124,7 +124,7 @@ class Module:
             self._remove_others(name, "parameters", parameters)
             self.register_parameter(name, value)
         elif parameters is not None and name in parameters:
-            refuse_if(value is not None, "parameter type", type_name(value), name)
+            refuse(value is not None, "parameter type", type_name(value), name)
             parameters[name] = None
         elif isinstance(value, Module):
             self._remove_others(name, "module", modules)
@@ -135,16 +135,14 @@ class Module:
                 if name in buffers
                 else (Module, "child module", "torch.nn.Module")
             )
-            refuse_if(
-                not isinstance(value, kinds[0] | None), "attribute type", type_name(value), kinds[1], name, kinds[2]
-            )
+            refuse(not isinstance(value, kinds[0] | None), "attribute type", type_name(value), kinds[1], name, kinds[2])
             (buffers if name in buffers else modules)[name] = value
         else:
             object.__setattr__(self, name, value)
 
     def _remove_others(self, name, kind, table):
         """Remove other attributes of this name."""
-        refuse_if(table is None, "cannot assign {} before Module.__init__() call", kind, kind=AttributeError)
+        refuse(table is None, "cannot assign {} before Module.__init__() call", kind, kind=AttributeError)
         for other in (self.__dict__, self._parameters, self._buffers, self._modules):
             if other is not table:
                 other.pop(name, None)
@@ -248,12 +246,12 @@ class Module:
 
     def to(self, *args, device=None, dtype=None, tensor=None, non_blocking=False, copy=False, memory_format=None):
         """Change the type or the device of all parameters and buffers. Integers keep their type."""
-        refuse_if(copy, ".to() does not accept copy argument")
+        refuse(copy, ".to() does not accept copy argument")
         args = [arg for arg in (*args, dtype, device, tensor) if arg is not None]
         types = [arg for arg in args if isinstance(arg, dtypes.dtype)]
         types += [arg.dtype for arg in args if isinstance(arg, Tensor)]
         for type_ in types:
-            refuse_if(not (type_.is_floating_point or type_.is_complex), "module type", type_)
+            refuse(not (type_.is_floating_point or type_.is_complex), "module type", type_)
         devices = [arg for arg in args if not isinstance(arg, dtypes.dtype | Tensor | bool)]
 
         def change(tensor):
@@ -292,7 +290,7 @@ class Module:
 
     def train(self, mode=True):
         """Set this module and all inside to training mode (or evaluation), which dropout depends on."""
-        refuse_if(not isinstance(mode, bool), "training mode is expected to be boolean", kind=ValueError)
+        refuse(not isinstance(mode, bool), "training mode is expected to be boolean", kind=ValueError)
         self.training = mode
         for module in self.children():
             module.train(mode)
@@ -335,7 +333,7 @@ class Module:
         Raise RuntimeError if a shape does not fit or, with strict, if the names are not exactly the module's. Return
         the names that are missing and those that are unexpected.
         """
-        refuse_if(not isinstance(state_dict, Mapping), "state type", type(state_dict))
+        refuse(not isinstance(state_dict, Mapping), "state type", type(state_dict))
         missing, unexpected, errors = [], [], []
         load(self, dict(state_dict), "", assign, missing, unexpected, errors)
         if strict:

@@ -1,8 +1,8 @@
 """Parameters, and functions of them outside of modules."""
 
 from ..creation import empty
+from ..messages import refuse
 from ..tensor import Tensor
-from .checks import refuse_if
 
 
 class Parameter(Tensor):
@@ -13,7 +13,7 @@ class Parameter(Tensor):
 
     def __init__(self, data=None, requires_grad=True):
         data = (empty(0) if data is None else data).detach()
-        refuse_if(requires_grad and not (data.is_floating_point() or data.is_complex()), "gradient of integers")
+        refuse(requires_grad and not (data.is_floating_point() or data.is_complex()), "gradient of integers")
         super().__init__(data._array)
         self._changes, self.device, self.requires_grad = data._changes, data.device, requires_grad
 

@@ -12,11 +12,11 @@ from ..autograd.profiler_legacy import note
 from ..creation import zeros
 from ..joining import cat, stack
 from ..matrices import check_same_type
+from ..messages import error, refuse
 from ..random import fork_rng
 from ..tape import rename_node
 from . import functional as F
 from . import init
-from .checks import error, refuse_if
 from .module import Module
 from .parameter import add_parameters, show_changed
 from .through_time import Elman, Gru, Lstm, run
@@ -29,7 +29,7 @@ def check_rows(sizes, rows):
     """Raise torch's error if packed data have fewer rows than the batch sizes need, as with too large a length."""
     start = 0
     for size in sizes:
-        refuse_if(start + size > rows, "start ({}) + length ({}) exceeds dimension size ({}).", start, size, rows)
+        refuse(start + size > rows, "start ({}) + length ({}) exceeds dimension size ({}).", start, size, rows)
         start += size
 
 
@@ -44,7 +44,7 @@ def check_dtypes(tensors, weight, bias):
     """Raise torch's RuntimeError for tensors of other types than the weight's."""
     for tensor in tensors:
         if tensor.dtype is not weight.dtype:
-            refuse_if(bias, "recurrent types", tensor.dtype.title, weight.dtype.title)
+            refuse(bias, "recurrent types", tensor.dtype.title, weight.dtype.title)
             check_same_type(tensor, weight)
 
 
@@ -80,7 +80,7 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def _check_arguments(self, dropout):
-        refuse_if(not isinstance(dropout, Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool), "dropout")
+        refuse(not isinstance(dropout, Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool), "dropout")
         if dropout > 0 and self.num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects"
@@ -89,11 +89,11 @@ class RNNBase(Module):
             )
         for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
             value = getattr(self, name)
-            refuse_if(not isinstance(value, kind), "argument type", name, kind.__name__, type(value).__name__)
-            refuse_if(kind is int and value <= 0, "{} must be greater than zero", name, kind=ValueError)
-        refuse_if(self.num_layers <= 0, "num_layers must be greater than zero", kind=ValueError)
-        refuse_if(self.proj_size < 0, "projection")
-        refuse_if(self.proj_size >= self.hidden_size, "proj_size has to be smaller than hidden_size", kind=ValueError)
+            refuse(not isinstance(value, kind), "argument type", name, kind.__name__, type(value).__name__)
+            refuse(kind is int and value <= 0, "{} must be greater than zero", name, kind=ValueError)
+        refuse(self.num_layers <= 0, "num_layers must be greater than zero", kind=ValueError)
+        refuse(self.proj_size < 0, "projection")
+        refuse(self.proj_size >= self.hidden_size, "proj_size has to be smaller than hidden_size", kind=ValueError)
         if self.mode not in KINDS:
             raise ValueError("Unrecognized RNN mode: " + self.mode)
 
@@ -134,7 +134,7 @@ class RNNBase(Module):
         if packed and is_pair:  # torch checks less here
             gates, features = weight.shape
             fits = x.ndim != 2 or x.size(-1) == features
-            refuse_if(not fits, "packed sizes", len(x), x.size(-1), features, gates)
+            refuse(not fits, "packed sizes", len(x), x.size(-1), features, gates)
         self._check_input(x, weight, 2 if packed else 3)
         sizes = sizes if packed else [x.size(1)] * x.size(0)
         state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, sorted_indices)
@@ -142,8 +142,8 @@ class RNNBase(Module):
         if not packed:
             for name, tensors in (("hidden", state), ("parameter", [weight])):
                 for tensor in tensors:
-                    refuse_if(tensor.device != x.device, "devices", name, x.device, name, tensor.device)
-        refuse_if(not sizes, "Expected sequence length to be larger than 0 in RNN")
+                    refuse(tensor.device != x.device, "devices", name, x.device, name, tensor.device)
+        refuse(not sizes, "Expected sequence length to be larger than 0 in RNN")
         check_dtypes(state, weight, self.bias)
         if packed:
             check_rows(sizes, len(x))
@@ -192,15 +192,15 @@ class RNNBase(Module):
         if hx is None:
             pass
         elif is_pair:
-            refuse_if(hx[0].dim() != dim or hx[1].dim() != dim, "pair axes", kind, dim, dim, hx[0].dim(), hx[1].dim())
+            refuse(hx[0].dim() != dim or hx[1].dim() != dim, "pair axes", kind, dim, dim, hx[0].dim(), hx[1].dim())
         elif hx.dim() != dim:
             raise error("state axes", kind, dim, dim, hx.dim())
         return dim == 3
 
     def _check_input(self, x, weight, dim):
-        refuse_if(x.dtype is not weight.dtype, "recurrent input type", x.dtype, weight.dtype, weight.dtype, x.dtype)
-        refuse_if(x.dim() != dim, "input must have {} dimensions, got {}", dim, x.dim())
-        refuse_if(x.size(-1) != self.input_size, "recurrent input size", self.input_size, x.size(-1))
+        refuse(x.dtype is not weight.dtype, "recurrent input type", x.dtype, weight.dtype, weight.dtype, x.dtype)
+        refuse(x.dim() != dim, "input must have {} dimensions, got {}", dim, x.dim())
+        refuse(x.size(-1) != self.input_size, "recurrent input size", self.input_size, x.size(-1))
 
     def _first_state(self, x, hx, batch, batched, is_pair, sorted_indices):
         """Return the initial state: a tuple of (L D, B, …), in the order of the sorted batch."""
@@ -217,7 +217,7 @@ class RNNBase(Module):
             if part.shape != shape:
                 which = f"hidden[{k}]" if is_pair else "hidden"
                 raise error("state size", which, shape, list(part.shape))
-        refuse_if(len(state) != len(shapes), "lstm expects two hidden states")
+        refuse(len(state) != len(shapes), "lstm expects two hidden states")
         return state
 
     def extra_repr(self):
@@ -229,7 +229,7 @@ class RNNBase(Module):
 
 def refuse_projection(options):
     """Raise torch's ValueError for a projection."""
-    refuse_if("proj_size" in options, "proj_size argument is only supported for LSTM, not RNN or GRU", kind=ValueError)
+    refuse("proj_size" in options, "proj_size argument is only supported for LSTM, not RNN or GRU", kind=ValueError)
 
 
 class RNN(RNNBase):
@@ -241,7 +241,7 @@ class RNN(RNNBase):
             nonlinearity, args = args[3], args[:3] + args[4:]
         else:
             nonlinearity = kwargs.pop("nonlinearity", "tanh")
-        refuse_if(nonlinearity not in ("tanh", "relu"), "nonlinearity", nonlinearity)
+        refuse(nonlinearity not in ("tanh", "relu"), "nonlinearity", nonlinearity)
         super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
         self.nonlinearity = nonlinearity
 

@@ -5,9 +5,9 @@ from types import GeneratorType
 
 from ...creation import tensor
 from ...joining import cat, stack
+from ...messages import refuse
 from ...tape import no_grad
 from ...tensor import Tensor
-from ..checks import refuse_if
 from ..parameter import type_name
 from . import rnn  # noqa: F401
 
@@ -28,7 +28,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     norm_type = float(norm_type)
     norms = [x.norm(norm_type) for x in tensors]
     norm = stack(norms).norm(norm_type) if norms else tensor(0.0)
-    refuse_if(error_if_nonfinite and not norm.isfinite(), "norm not finite", norm_type)
+    refuse(error_if_nonfinite and not norm.isfinite(), "norm not finite", norm_type)
     return norm
 
 
@@ -47,7 +47,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 def clip_grad_value_(parameters, clip_value, foreach=None):
     """Limit every number of all gradients, in place, to the range from -clip_value to clip_value."""
     grads = gradients(parameters)
-    refuse_if(not grads, "no gradients")
+    refuse(not grads, "no gradients")
     for gradient in grads:
         gradient.clamp_(min=-float(clip_value), max=float(clip_value))
 
@@ -59,7 +59,7 @@ def parameters_to_vector(parameters):
 
 def vector_to_parameters(vec, parameters):
     """Set each tensor to its part of the vector."""
-    refuse_if(not isinstance(vec, Tensor), "expected torch.Tensor, but got: {}", type_name(vec), kind=TypeError)
+    refuse(not isinstance(vec, Tensor), "expected torch.Tensor, but got: {}", type_name(vec), kind=TypeError)
     begin = 0
     for parameter in parameters:
         end = begin + parameter.numel()

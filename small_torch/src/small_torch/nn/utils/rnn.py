@@ -7,9 +7,9 @@ import numpy as np
 
 from ...creation import arange, as_tensor, tensor
 from ...dtypes import int64
+from ...messages import error, refuse
 from ...sorting import sort
 from ...tensor import Tensor
-from ..checks import error, refuse_if
 
 
 class _Packed(NamedTuple):
@@ -29,7 +29,7 @@ class PackedSequence(_Packed):
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
         if batch_sizes is None:
-            refuse_if(not (isinstance(data, list | tuple) and len(data) == 2), "packed pair")
+            refuse(not (isinstance(data, list | tuple) and len(data) == 2), "packed pair")
             data, batch_sizes = data
         unsorted_indices = invert_permutation(sorted_indices) if unsorted_indices is None else unsorted_indices
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
@@ -73,13 +73,13 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     if not enforce_sorted:
         lengths, sorted_indices = sort(lengths, descending=True)
         input = input.index_select(0 if batch_first else 1, sorted_indices)
-    refuse_if(lengths.dim() != 1 or lengths.device.type != "cpu", "lengths type", lengths.dim(), lengths.device)
-    refuse_if(input.numel() == 0, "Cannot pack empty tensors.")
+    refuse(lengths.dim() != 1 or lengths.device.type != "cpu", "lengths type", lengths.dim(), lengths.device)
+    refuse(input.numel() == 0, "Cannot pack empty tensors.")
     input = input.transpose(0, 1) if batch_first else input
     numbers = lengths._array
-    refuse_if(len(numbers) != input.size(1), "lengths count", len(numbers), input.size(1))
-    refuse_if(numbers[-1] > 0 and (numbers[1:] > numbers[:-1]).any(), "lengths order")
-    refuse_if((numbers <= 0).any(), "empty sequence")
+    refuse(len(numbers) != input.size(1), "lengths count", len(numbers), input.size(1))
+    refuse(numbers[-1] > 0 and (numbers[1:] > numbers[:-1]).any(), "lengths order")
+    refuse((numbers <= 0).any(), "empty sequence")
     # the rows of the first step, then of the second, without padding
     is_real = np.arange(numbers[0])[:, None] < numbers
     rows = np.flatnonzero(is_real[: len(input)])
@@ -94,14 +94,14 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     """
     sizes = sequence.batch_sizes.tolist()
     longest = len(sizes)
-    refuse_if(total_length is not None and total_length < longest, "total length", total_length, longest)
+    refuse(total_length is not None and total_length < longest, "total length", total_length, longest)
     steps, batch, data = total_length or longest, sizes[0], sequence.data
     is_real = np.arange(batch) < np.array(sizes)[:, None]
     indices = np.flatnonzero(is_real)
     begin = 0
     for size, run in groupby(sizes):  # torch's loop, for its error if there are too few rows
         shape = [len([*run]), size, *data.shape[1:]]
-        refuse_if(begin + shape[0] * size > len(data), "packed rows", shape, data[begin:].numel())
+        refuse(begin + shape[0] * size > len(data), "packed rows", shape, data[begin:].numel())
         begin += shape[0] * size
     padded = data.new_full((steps * batch, *data.shape[1:]), padding_value)
     padded = padded.index_copy(0, tensor(indices), data).unflatten(0, (steps, batch))
@@ -119,10 +119,10 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         sequences = [*sequences]
     except TypeError:
         raise error("sequences", type(sequences)) from None
-    refuse_if(not sequences, "received an empty list of sequences")
-    refuse_if(padding_side not in ("left", "right"), "padding side", padding_side)
+    refuse(not sequences, "received an empty list of sequences")
+    refuse(padding_side not in ("left", "right"), "padding side", padding_side)
     for place, sequence in enumerate(sequences):
-        refuse_if(not isinstance(sequence, Tensor), "not a tensor", place, type(sequence).__name__)
+        refuse(not isinstance(sequence, Tensor), "not a tensor", place, type(sequence).__name__)
     longest = max(map(len, sequences))
     batch = len(sequences)
     first = (batch, longest) if batch_first else (longest, batch)

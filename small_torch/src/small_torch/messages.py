@@ -1,0 +1,163 @@
+"""Texts of torch's errors."""
+
+import builtins
+import warnings
+
+# The longer texts: type of the error, name of the text, text
+TABLE = r"""
+AssertionError: attention inputs: For {} `query`, expected `key` and `value` to be {}-D but found {}-D and {}-D tensors respectively
+AssertionError: embedding size: was expecting embedding dimension of {}, but got {}
+AssertionError: key and value: key shape {} does not match value shape {}
+AssertionError: mask type: only bool and floating types of {} are supported
+AssertionError: packed pair: Expected data to be a list or tuple of length 2
+AssertionError: padding mask size: Expected key_padded_mask.shape[{}] to be {}, but got {}
+AssertionError: query axes: query should be unbatched 2D or batched 3D tensor but received {}-D query tensor
+AssertionError: table size: Shape of weight does not match num_embeddings and embedding_dim
+IndexError: index: index out of range in self
+KeyError: attribute exists: attribute '{}' already exists
+NotImplementedError: bag factors: embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{}'). Please open a feature request on GitHub.
+NotImplementedError: kernel: "{}" not implemented for '{}'
+NotImplementedError: no forward: Module [{}] is missing the required "forward" function
+RuntimeError: attention axes: Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {} key.dim: {} and value.dim: {} instead.
+RuntimeError: attention mask size: The shape of the {}D attn_mask is {}, but should be {}.
+RuntimeError: attention mask type: Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {} and  query.dtype: {} instead.
+RuntimeError: attention types: Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype: {} instead.
+RuntimeError: average pool input: Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
+RuntimeError: average pool output: Given input size: ({}x1x{}). Calculated output size: ({}x1x0). Output size is too small
+RuntimeError: average pool padding: pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation=1
+RuntimeError: backward hook: Backward hook returned an invalid number of grad_input, got {}, but expected {}
+RuntimeError: bag begin: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {}\n[ torch.LongTensor{{}} ]
+RuntimeError: bag end: offsets[-1] can not be greater than input's length {} but got offsets[-1] of {}
+RuntimeError: bag index: Expected i < index_size to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
+RuntimeError: bag padding: padding_idx must be within the number of embeddings, {} through {}, but got {}
+RuntimeError: bag types: Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; but type {} does not equal {} (while checking arguments for embedding_bag)
+RuntimeError: bag weight type: Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, Double; but got {} instead (while checking arguments for embedding_bag)
+RuntimeError: cast: result type {} can't be cast to the desired output type {}
+RuntimeError: causal without mask: Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create this mask.
+RuntimeError: cell batch size: Input batch size {} doesn't match hidden{} batch size {}
+RuntimeError: cell hidden size: hidden{} has inconsistent hidden_size: got {}, expected {}
+RuntimeError: cell input size: input has inconsistent input_size: got {} expected {}
+RuntimeError: class too large: Class values must be smaller than num_classes.
+RuntimeError: class weight type: expected scalar type {} but found {}
+RuntimeError: class weights of probabilities: cross_entropy: weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}
+RuntimeError: class weights: weight tensor should be defined either for all{}
+RuntimeError: convolution axes: Expected {}-dimensional input for {}-dimensional weight {}, but got 3-dimensional input of size {} instead
+RuntimeError: convolution bias: Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead
+RuntimeError: convolution channels: {} weight of size {}, expected input{} to have {} channels, but got {} channels instead
+RuntimeError: convolution groups: {} expected weight to be divisible by {} at dimension 0, but got weight of size [{}] instead
+RuntimeError: convolution input: Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: {}
+RuntimeError: convolution kernel: Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input size
+RuntimeError: devices: Input and {} tensors are not at the same device, found input tensor at {} and {} tensor at {}
+RuntimeError: empty sequence: Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0
+RuntimeError: forward pre-hook: forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {}.
+RuntimeError: gradient of integers: Only Tensors of floating point and complex dtype can require gradients
+RuntimeError: huber types: Found dtype {} but expected {}
+RuntimeError: index type: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {} instead (while checking arguments for {})
+RuntimeError: label smoothing: label_smoothing must be between 0.0 and 1.0. Got: {:g}
+RuntimeError: lengths count: Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})
+RuntimeError: lengths order: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.
+RuntimeError: lengths type: 'lengths' argument should be a 1D CPU int64 tensor, but got {}D {} Long tensor
+RuntimeError: linear axes: both arguments to linear need to be at least 1D, but they are {}D and {}D
+RuntimeError: mask of causal attention: _scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True
+RuntimeError: max pool input: max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
+RuntimeError: max pool padding: max_pool1d() padding should be at most half of kernel size, but got padding={} and kernel_size={}
+RuntimeError: negative padding: narrow(): length must be non-negative.
+RuntimeError: no dim: {}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.
+RuntimeError: inference: Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.
+RuntimeError: no gradients: Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
+RuntimeError: norm elements: {} should contain {} elements not {}
+RuntimeError: norm input: Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}
+RuntimeError: norm not finite: The total norm of order {} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`
+RuntimeError: norm parameter: Expected {} to be of same shape as normalized_shape, but got {} of shape {} and normalized_shape = {}
+RuntimeError: norm without axes: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []
+RuntimeError: packed rows: shape '{}' is invalid for input of size {}
+RuntimeError: packed sizes: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})
+RuntimeError: padding length: Padding length should be less than or equal to two times the input dimension but got padding length {} and input of dimension {}
+RuntimeError: padding side: Expected padding_side to be one of left or right, but got {}.
+RuntimeError: pair axes: For {} {}-D input, hx and cx should also be {}-D but got ({}-D, {}-D) tensors
+RuntimeError: pool axes: Expected 2 to 3 dimensions, but got {}-dimensional tensor for argument #1 'self' (while checking arguments for {})
+RuntimeError: pool output: adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but received {{1, {}}}
+RuntimeError: probabilities: all elements of {} should be between 0 and 1
+RuntimeError: probability type: Expected floating point type for target with class probabilities, got {}
+RuntimeError: product sizes: mat1 and mat2 shapes cannot be multiplied ({})
+RuntimeError: product types: {} and mat2 must have the same dtype, but got {} and {}
+RuntimeError: recurrent input size: input.size(-1) must be equal to input_size. Expected {}, got {}
+RuntimeError: recurrent types: mat1 and mat2 must have the same dtype, but got {} and {}
+RuntimeError: sequences: pad_sequence: Expected iterable for input sequences, but got arg of type: {}
+RuntimeError: state axes: For {} {}-D input, hx should also be {}-D but got {}-D tensor
+RuntimeError: state size: Expected {} size {}, got {}
+RuntimeError: target axes: only batches of spatial targets supported (3D tensors) but got targets of dimension: {}
+RuntimeError: target sizes: Expected target size {}, got {}
+RuntimeError: target type: expected target dtype to be Long or Byte, but got {}
+RuntimeError: weight gradient: The function '{}' is not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.
+RuntimeError: written shape: output with shape {}
+TypeError: argument type: {} should be of type {}, got: {}
+TypeError: attribute type: cannot assign '{}' as {} '{}' ({} or None expected)
+TypeError: buffer: cannot assign '{}' object to buffer '{}' (torch Tensor or None required)
+TypeError: cell state type: lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor
+TypeError: module type: nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}
+TypeError: name type: {} name should be a string. Got {}
+TypeError: no pairs: ModuleDict.update should be called with an iterable of key/value pairs, but got {}
+TypeError: norm shape type: layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}
+TypeError: not a module: {} is not a Module subclass
+TypeError: not a tensor: expected Tensor as element {} in argument 0, but got {}
+TypeError: not iterable: {}.extend should be called with an iterable, but got {}
+TypeError: padding type: pad(): argument 'pad' (position 2) must be tuple of ints, not {}
+TypeError: parameter type: cannot assign '{}' as parameter '{}' (torch.nn.Parameter or None expected)
+TypeError: parameter: cannot assign '{}' object to parameter '{}' (torch.nn.Parameter or None required)
+TypeError: pool output type: adaptive_avg_pool1d(): argument 'output_size' (position 2) must be tuple of ints, not {}
+TypeError: state type: Expected state_dict to be dict-like, got {}.
+TypeError: too many arguments: {}() takes {} but {} were given
+ValueError: attention sizes: embed_dim and num_heads must be greater than 0, got embed_dim={} and num_heads={} instead
+ValueError: bag factor sizes: embedding_bag: If per_sample_weights ({}) is not None, then it must have the same shape as the input ({})
+ValueError: bag input axes: input has to be 1D or 2D Tensor, but got Tensor of dimension {}
+ValueError: bag offsets: if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found offsets of type {}
+ValueError: bag scale: max mode does not support scaling the gradient by the frequency
+ValueError: bag weight axes: weight has to be a 2D Tensor, but got Tensor of dimension {}
+ValueError: cell axes: {}: Expected {} to be 1D or 2D, got {}D instead
+ValueError: dropout: dropout should be a number in range [0, 1] representing the probability of an element being zeroed
+ValueError: fans: Fan in and fan out can not be computed for tensor with fewer than 2 dimensions
+ValueError: logits and target: Target size ({}) must be the same as input size ({})
+ValueError: no Sequential: add operator supports only objects of Sequential class, but {} is given.
+ValueError: nonlinearity: Unknown nonlinearity '{}'. Select from 'tanh' or 'relu'.
+ValueError: norm of one value: Expected more than 1 value per channel when training, got input size {}
+ValueError: padding name: Invalid padding string {!r}, should be one of {}
+ValueError: parameter with node: Cannot assign non-leaf Tensor to parameter '{}'. Model parameters must be created explicitly. To express '{}' as a function of another Tensor, compute the value in the forward() method.
+ValueError: probabilities and target: Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same size.
+ValueError: projection: proj_size should be a positive integer or zero to disable projections
+ValueError: recurrent axes: {}: Expected input to be 2D or 3D, got {} instead
+ValueError: recurrent input type: RNN input dtype ({}) does not match weight dtype ({}). Convert input: input.to({}), or convert model: model.to({})
+ValueError: reduction: {} is not a valid value for reduction
+ValueError: single target: For 1D input, 1D target must have size 1, but got target size: {}
+ValueError: slope: negative_slope {} not a valid number
+ValueError: target batch: Expected input batch_size ({}) to match target batch_size ({}).
+ValueError: total length: Expected total_length to be at least the length of the longest sequence in input, but got total_length={} and max sequence length being {}
+ValueError: weight size: Weights and input must have the same size.
+"""  # noqa: E501
+TEXTS = {}
+for _row in TABLE.strip().split("\n"):
+    _kind, _name, _text = _row.split(": ", 2)
+    TEXTS[_name] = getattr(builtins, _kind), _text.replace(r"\n", "\n")
+
+
+def error(text, *values, kind=RuntimeError):
+    """Return an error. text: a name in TABLE, or a text of this kind with {} for each value."""
+    if text in TEXTS:
+        kind, text = TEXTS[text]
+    return kind(text.format(*values) if values else text)
+
+
+def refuse(wrong, text, *values, kind=RuntimeError):
+    """Raise an error if something is wrong. text and values: as for `error`."""
+    if wrong:
+        raise error(text, *values, kind=kind)
+
+
+warned = set()
+
+
+def warn_once(text):
+    """Warn of something the first time, as torch does."""
+    if text not in warned:
+        warned.add(text)
+        warnings.warn(text, stacklevel=4)
