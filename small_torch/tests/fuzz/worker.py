@@ -1,0 +1,61 @@
+"""Serve one side: read requests from standard input, write answers to standard output, both pickled.
+
+usage: worker.py [FOLDER]   (FOLDER holds the package that is imported as torch)
+"""
+
+import pickle
+import sys
+import warnings
+
+if len(sys.argv) > 1:
+    sys.path.insert(0, sys.argv[1])
+
+from comparison import check_program  # noqa: E402  after the path
+from execution import Watch, limited_time, run_statement  # noqa: E402
+from generator import write_program  # noqa: E402
+
+
+def record_program(seed, statements):
+    """Run a program on torch; return what each statement raised, printed and changed."""
+    records = []
+    with limited_time():
+        watch = Watch(seed)
+        for text in statements:
+            error, printed = run_statement(text, watch.names)
+            changed = {name: watch.describe(name) for name in watch.changed()}
+            records.append({"error": error, "printed": printed, "changed": changed})
+    return records
+
+
+def write_and_record(seed):
+    with limited_time():
+        statements, rows = write_program(seed)
+    return statements, rows, record_program(seed, statements)
+
+
+def serve(requests, answers):
+    warnings.simplefilter("ignore")
+    while True:
+        try:
+            name, arguments = pickle.load(requests)
+        except EOFError:
+            return
+        results = []
+        for values in arguments:
+            try:
+                results.append(
+                    {"write": write_and_record, "record": record_program, "check": check_program}[name](*values)
+                )
+            except Exception as error:  # noqa: BLE001  the driver reports it
+                results.append(f"{type(error).__name__}: {error}")
+        pickle.dump(results, answers)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr
+    if len(sys.argv) == 1:
+        import torch
+
+        torch.set_num_threads(1)
+    serve(sys.stdin.buffer, answers)
