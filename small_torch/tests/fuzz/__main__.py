@@ -20,16 +20,17 @@ HERE = Path(__file__).parent
 PACKAGE = HERE.parents[1] / "src/small_torch"
 BATCH = 50
 ROUNDS = 7  # a statement that differs is taken out, and the program goes on: so many times
-CLASSES = ["same", "exception", "error text", "refused", "fails", "silent"]
+CLASSES = ["same", "exception", "error text", "refused", "fails", "stride", "silent"]
 TITLES = {
     "same": "the same",
     "exception": "order of equal elements, last digit, sign of zero, grad_fn's name",
     "error text": "another error text",
     "refused": "refused in small_torch's sentence",
     "fails": "fails in small_torch only",
+    "stride": "another memory order of a result",
     "silent": "silent difference",
 }
-BLOCKING = ("silent", "fails", "refused")
+BLOCKING = ("silent", "stride", "fails", "refused")
 
 
 class Side:
@@ -245,7 +246,7 @@ def main():
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--json", type=Path, help="file for all differences")
     parser.add_argument("--report", type=Path, help="file for the shortest programs")
-    parser.add_argument("--classes", default="silent,fails", help="classes to show programs of")
+    parser.add_argument("--classes", default="silent,stride,fails", help="classes to show programs of")
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + arguments.programs)
     batches = [seeds[k : k + BATCH] for k in range(0, len(seeds), BATCH)]
@@ -278,7 +279,7 @@ def main():
         arguments.report.write_text(report)
     if arguments.json:
         arguments.json.write_text(json.dumps({"results": results}, indent=1))
-    return int(any(key[0] == "silent" for key in groups))
+    return int(any(key[0] in ("silent", "stride") for key in groups))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ import re
 import warnings
 
 import numpy as np
-from execution import Watch, array_of, limited_time, run_statement, tensors_in
+from execution import Watch, array_of, limited_time, next_random, run_statement, tensors_in
 
 TOLERANCES = {"float16": 4e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-7, "complex128": 1e-7}
 REFUSAL = re.compile("small_torch|small torch")
 EQUAL_ORDER = re.compile(r"topk|kthvalue|mode|sort|median")  # torch promises no order of equal elements
 NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)")
+BLOCKING = ("silent", "stride", "fails", "refused")  # after these the programs differ
 EXCEPTIONS = ("digit", "zero", "order", "name")
 
 
@@ -145,18 +146,22 @@ def check_statement(watch, text, record, theirs_now):
         differences += compare(theirs_now[name], watch.describe(name), name)
     if EQUAL_ORDER.search(text):
         differences = [(w, "order" if what == "value" else what, a, b) for w, what, a, b in differences]
+    if record["random"] != next_random():
+        differences.append(("next random number", "random", record["random"], next_random()))
+    differences.sort(key=lambda difference: difference[1] == "stride")
     real = [difference for difference in differences if difference[1] not in EXCEPTIONS]
     if real:
         where, what, a, b = real[0]
-        return "silent", what, where, a, b
+        return "stride" if what == "stride" else "silent", what, where, a, b
     if differences:
         for name in record["changed"]:
             take_numbers(theirs_now[name], watch.names[name])
         watch.changed()
     if found:
         return *found, "", ": ".join(record["error"]), ": ".join(error)
-    if differences:
-        where, what, a, b = max(differences, key=lambda difference: EXCEPTIONS.index(difference[1]))
+    seen = [difference for difference in differences if difference[2] != difference[3]]
+    if seen:
+        where, what, a, b = max(seen, key=lambda difference: EXCEPTIONS.index(difference[1]))
         return "exception", what, where, a, b
     return "same", "", "", "", ""
 
@@ -180,6 +185,6 @@ def check_program(seed, statements, records):
             except Exception as error:  # noqa: BLE001  a variable that cannot be described or printed
                 verdict = "fails", "description", "", "", f"{type(error).__name__}: {error}"
             verdicts.append(verdict)
-            if verdict[0] in ("silent", "fails", "refused"):
+            if verdict[0] in BLOCKING:
                 break
     return verdicts

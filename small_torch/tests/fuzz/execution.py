@@ -78,8 +78,13 @@ def describe_tensor(x):
     """Return all that can be seen of a tensor, as plain values and arrays."""
     try:
         return look_at(x)
-    except RuntimeError as error:  # a view whose base has changed in a way that it cannot follow
-        return {"type": type(x).__name__, "dtype": str(x.dtype), "shape": tuple(x.shape), "broken": type(error).__name__}
+    except (RuntimeError, TypeError) as error:  # a view whose base has changed in a way that it cannot follow
+        return {
+            "type": type(x).__name__,
+            "dtype": str(x.dtype),
+            "shape": tuple(x.shape),
+            "broken": type(error).__name__,
+        }
 
 
 def look_at(x):
@@ -116,6 +121,8 @@ def describe(value, depth=0):
     if isinstance(value, tuple | list) and depth < 4:
         found["length"] = len(value)
         return found | {f"part {k}": describe(part, depth + 1) for k, part in enumerate(value)}
+    if type(value).__name__ == "Node" or type(value).__name__.endswith("Backward0"):
+        return {"type": "function of the graph"}
     if isinstance(value, dict) and depth < 4:
         found["text"] = repr([*value])
         return found | {f"part {name}": describe(part, depth + 1) for name, part in value.items()}
@@ -142,7 +149,7 @@ def array_of(x):
         return x
     try:
         return x.detach().numpy() if not x.is_sparse and x.device.type == "cpu" else None
-    except RuntimeError:
+    except (RuntimeError, TypeError):
         return None
 
 
@@ -162,6 +169,18 @@ def print_of(value):
     return marks
 
 
+def next_random():
+    """Return the number that would be drawn next."""
+    state = torch.get_rng_state()
+    number = torch.rand((), dtype=torch.float64).item()
+    torch.set_rng_state(state)
+    return number
+
+
+def is_variable(name):
+    return name[0] == "v" and name[1:].isdigit()
+
+
 class Watch:
     """Follow the variables of a running program."""
 
@@ -171,7 +190,7 @@ class Watch:
         run_statement(START.format(seed), self.names)
 
     def variables(self):
-        return {name: value for name, value in self.names.items() if re.fullmatch(r"v\d+", name)}
+        return {name: value for name, value in self.names.items() if is_variable(name)}
 
     def changed(self):
         """Return the names of variables that have changed since the last call."""
@@ -183,7 +202,7 @@ class Watch:
     def mark(self, value):
         try:
             return print_of(value)
-        except RuntimeError as error:
+        except (RuntimeError, TypeError) as error:
             return type(error)
 
     def overlaps(self, name):
@@ -194,6 +213,11 @@ class Watch:
             return []
         others = {n: v for n, v in self.variables().items() if n != name and isinstance(v, torch.Tensor | np.ndarray)}
         return [n for n, other in others.items() if share_memory(array, array_of(other))]
+
+    def record(self, error, printed):
+        """Return what a statement did."""
+        changed = {name: self.describe(name) for name in self.changed()}
+        return {"error": error, "printed": printed, "changed": changed, "random": next_random()}
 
     def describe(self, name):
         with warnings.catch_warnings():

@@ -2,10 +2,10 @@
 
 import random
 import re
+from pathlib import Path
 
 import torch
-from execution import START, close_program, namespace, run_statement
-from statements import KINDS, NAMES, WEIGHTS
+from execution import Watch, is_variable, run_statement
 
 LENGTH = 17  # statements in a program
 KEPT_REFUSALS = 1 / 6  # share of the statements that torch refuses which stay in a program
@@ -45,23 +45,30 @@ class Unfit(Exception):
     """No variable fits a place of the row."""
 
 
-def read_rows():
-    """Return kind → rows and their weights: a row that stands for many operations is drawn more often."""
-    rows = {}
-    for kind, text in KINDS.items():
-        for name, names in NAMES.items():
-            text = text.replace(f"{{{name}}}", f"{{{names}}}")
-        lines = [line for line in text.split("\n") if line.strip()]
-        weights = [1 + sum(group.count("|") for group in re.findall(r"[.\w]\{([^{}]*)\}", line)) / 2 for line in lines]
-        rows[kind] = lines, weights
-    return rows
+def read_statements():
+    """Return the parts of statements.txt: kind → weight, rows, their weights; and what stands for a class."""
+    text = Path(__file__).with_name("statements.txt").read_text(encoding="utf-8").replace("\\\n", "")
+    parts = {}
+    for part in re.split(r"^# ", text, flags=re.M)[1:]:
+        title, _, lines = part.partition("\n")
+        parts[title.partition(":")[0]] = title.partition(": ")[2], lines.strip()
+    names, inline = (dict(line.split(": ", 1) for line in parts.pop(key)[1].split("\n")) for key in ("names", "inline"))
+    kinds = {}
+    for kind, (weight, lines) in parts.items():
+        for name, texts in names.items():
+            lines = lines.replace(f"{{{name}}}", f"{{{texts}}}")
+        rows = [row.strip() for row in re.split(r" \| |\n", lines)]
+        # a row that stands for many operations is drawn more often
+        weights = [1 + 0.75 * sum(group.count("|") for group in re.findall(r"[.\w]\{([^{}]*)\}", row)) for row in rows]
+        kinds[kind] = float(weight), rows, weights
+    return kinds, inline
 
 
 def as_source(values):
     return re.sub(r"\b(nan|inf)\b", r"torch.\1", repr(values))
 
 
-ROWS = read_rows()
+KINDS, INLINE = read_statements()
 TENSOR_KINDS = {
     "x": lambda x: True,
     "f": lambda x: x.dtype in FLOATS,
@@ -85,9 +92,10 @@ class Program:
 
     def __init__(self, seed):
         self.draw = random.Random(seed)
-        self.names, self.statements, self.rows, self.calls = namespace(), [], [], {}
-        self.count = 0
-        run_statement(START.format(seed), self.names)
+        self.watch = Watch(seed)
+        self.names = self.watch.names
+        self.statements, self.rows, self.records, self.calls = [], [], [], {}
+        self.spoiled = False  # has a statement that was not kept changed a variable?
 
     # --- tensors
 
@@ -139,7 +147,7 @@ class Program:
         """Return expression → tensor of all tensors that variables hold."""
         found = {}
         for name, value in self.names.items():
-            if not re.fullmatch(r"v\d+", name):
+            if not is_variable(name):
                 continue
             if isinstance(value, torch.Tensor):
                 found[name] = value
@@ -340,14 +348,19 @@ class Program:
         return ", ".join(parts) or "..."
 
     def place_var(self, wanted):
-        found = [name for name, value in self.names.items()
-                 if re.fullmatch(r"v\d+", name) and any(c.__name__ == wanted for c in type(value).__mro__)]  # fmt: skip
-        if not found:
+        found = [
+            name
+            for name, value in self.names.items()
+            if is_variable(name) and any(class_.__name__ == wanted for class_ in type(value).__mro__)
+        ]
+        if not found and wanted not in INLINE:
             raise Unfit
-        self.chosen = self.draw.choice(found)
+        self.chosen = self.draw.choice(found or [INLINE[wanted]])
         return self.chosen
 
     def place_call(self):
+        if self.chosen == INLINE["Module"]:
+            return self.place_in("* 3")
         if self.chosen not in self.calls:
             raise Unfit
         return self.expand(self.calls[self.chosen])
@@ -369,7 +382,7 @@ class Program:
     # --- statements
 
     def next_name(self):
-        return f"v{self.count}"
+        return f"v{len(self.statements)}"
 
     def expand(self, row):
         while found := re.search(r"\{([^{}]*)\}", row):
@@ -378,8 +391,7 @@ class Program:
 
     def propose(self):
         """Return a row, a statement made from it, and how to call the module that it makes, if it makes one."""
-        kind = self.draw.choices([*WEIGHTS], [*WEIGHTS.values()])[0]
-        rows, weights = ROWS[kind]
+        _, rows, weights = self.draw.choices([*KINDS.values()], [weight for weight, _, _ in KINDS.values()])[0]
         row = self.draw.choices(rows, weights)[0]
         self.last, self.last_text, self.axis = torch.zeros(2, 3), "torch.zeros(2, 3)", 0
         body, _, call = row.removeprefix("! ").partition(" => ")
@@ -395,26 +407,30 @@ class Program:
 
     def grow(self):
         """Append a statement, unless no variable fits it or torch refuses it."""
+        state = torch.get_rng_state()
         try:
             row, text, call = self.propose()
         except (Unfit, RuntimeError, TypeError, IndexError, ValueError):
+            torch.set_rng_state(state)
             return
-        error = run_statement(text, self.names)[0]
+        torch.set_rng_state(state)
+        error, printed = run_statement(text, self.names)
         if error and self.draw.random() > KEPT_REFUSALS:
+            self.spoiled = self.spoiled or bool(self.watch.changed())
+            torch.set_rng_state(state)
             return
-        self.statements.append(text)
-        self.rows.append(row)
+        self.records.append(self.watch.record(error, printed))
         if call and not error:
             self.calls[self.next_name()] = call
-        self.count += 1
+        self.statements.append(text)
+        self.rows.append(row)
 
 
 def write_program(seed):
-    """Return the statements of a program and the rows that they come from."""
+    """Return a program's statements, the rows that they come from, and what each did on torch."""
     program = Program(seed)
     for _ in range(20 * LENGTH):
         if len(program.statements) == LENGTH:
             break
         program.grow()
-    close_program()
-    return program.statements, program.rows
+    return program.statements, program.rows, None if program.spoiled else program.records

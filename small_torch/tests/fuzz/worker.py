@@ -3,6 +3,7 @@
 usage: worker.py [FOLDER]   (FOLDER holds the package that is imported as torch)
 """
 
+import os
 import pickle
 import sys
 import warnings
@@ -22,15 +23,14 @@ def record_program(seed, statements):
         watch = Watch(seed)
         for text in statements:
             error, printed = run_statement(text, watch.names)
-            changed = {name: watch.describe(name) for name in watch.changed()}
-            records.append({"error": error, "printed": printed, "changed": changed})
+            records.append(watch.record(error, printed))
     return records
 
 
 def write_and_record(seed):
     with limited_time():
-        statements, rows = write_program(seed)
-    return statements, rows, record_program(seed, statements)
+        statements, rows, records = write_program(seed)
+    return statements, rows, records or record_program(seed, statements)
 
 
 def serve(requests, answers):
@@ -53,7 +53,8 @@ def serve(requests, answers):
 
 
 if __name__ == "__main__":
-    answers, sys.stdout = sys.stdout.buffer, sys.stderr
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # libraries under torch print, too
     if len(sys.argv) == 1:
         import torch
 
