@@ -4,14 +4,13 @@ import re
 import warnings
 
 import numpy as np
+from classes import BLOCKING, EXCEPTIONS
 from execution import Watch, array_of, limited_time, next_random, run_statement, tensors_in
 
 TOLERANCES = {"float16": 4e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-7, "complex128": 1e-7}
 REFUSAL = re.compile("small_torch|small torch")
 EQUAL_ORDER = re.compile(r"topk|kthvalue|mode|sort|median")  # torch promises no order of equal elements
 NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)")
-BLOCKING = ("silent", "stride", "fails", "refused")  # after these the programs differ
-EXCEPTIONS = ("digit", "zero", "order", "name")
 
 
 def compare_values(theirs, ours):
@@ -102,9 +101,10 @@ def take_numbers(theirs, value):
     collect_arrays(theirs, arrays)
     for x, array in zip(tensors_in(value), arrays):
         mine = array_of(x)
-        if mine is not None and mine.shape == array.shape and mine.dtype == array.dtype and mine.flags.writeable:
-            if mine.tobytes() != array.tobytes():
-                mine[...] = array
+        if mine is None or mine.shape != array.shape or mine.dtype != array.dtype or not mine.flags.writeable:
+            continue
+        if mine.tobytes() != array.tobytes():
+            mine[...] = array
 
 
 def collect_arrays(description, arrays):

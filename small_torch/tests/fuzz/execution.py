@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 START = "torch.manual_seed({})"
-SECONDS = 10  # that a program may take
+SECONDS = 10  # of a processor that a program may take
 
 
 class Double(torch.autograd.Function):
@@ -237,10 +237,10 @@ def limited_time():
     def stop(*unused):
         raise TimeoutError("the program takes too long")
 
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         close_program()

@@ -57,6 +57,7 @@ if __name__ == "__main__":
     os.dup2(2, 1)  # libraries under torch print, too
     if len(sys.argv) == 1:
         import torch
+        import torch._dynamo  # optimizers import it, too late for a limit on time
 
         torch.set_num_threads(1)
     serve(sys.stdin.buffer, answers)
