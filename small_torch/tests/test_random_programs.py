@@ -16,7 +16,7 @@ def run(*options):
 
 
 def test_random_programs():
-    done = run("--programs", 60, "--seed", 41)
+    done = run("--programs", 40, "--seed", 41)
     assert done.returncode == 0, done.stdout
 
 
@@ -24,8 +24,8 @@ def test_planted_fault_is_found(tmp_path):
     package = shutil.copytree(PACKAGE, tmp_path / "package")
     with open(package / "__init__.py", "a", encoding="utf-8") as file:
         file.write("\nTensor.__mul__ = lambda self, other: add(self, other)\n")
-    done = run("--programs", 60, "--package", package, "--json", tmp_path / "found.json", "--classes", "none")
+    done = run("--programs", 40, "--package", package, "--json", tmp_path / "found.json", "--classes", "none")
     assert done.returncode == 1
     results = json.loads((tmp_path / "found.json").read_text())["results"]
-    found = [difference for result in results for difference in result["differences"] if difference["class"] == "silent"]
-    assert any(" * " in difference["row"] and difference["what"] == "value" for difference in found)
+    found = [difference for result in results for difference in result["differences"]]
+    assert any(d["class"] == "silent" and d["what"] == "value" and " * " in d["row"] for d in found)

@@ -76,30 +76,17 @@ def gradient_of(x):
 
 def describe_tensor(x):
     """Return all that can be seen of a tensor, as plain values and arrays."""
-    try:
-        return look_at(x)
-    except (RuntimeError, TypeError) as error:  # a view whose base has changed in a way that it cannot follow
-        return {
-            "type": type(x).__name__,
-            "dtype": str(x.dtype),
-            "shape": tuple(x.shape),
-            "broken": type(error).__name__,
-        }
-
-
-def look_at(x):
     found = {"type": type(x).__name__, "dtype": str(x.dtype), "shape": tuple(x.shape)}
-    found |= {"requires_grad": x.requires_grad, "is_leaf": x.is_leaf, "grad_fn": x.grad_fn is not None}
-    if x.is_sparse:
-        found["values"] = x.detach().to_dense().numpy().copy()
-    elif x.device.type == "cpu":
-        array = x.detach().numpy()
-        found["values"] = array.copy()
-        found["stride"] = tuple(s for s, n in zip(x.stride(), x.shape) if n > 1) if x.numel() else ()
-    grad = gradient_of(x)
-    found["grad"] = None if grad is None else describe_tensor(grad)
-    found["text"] = repr(x)
-    return found
+    try:
+        found |= {"requires_grad": x.requires_grad, "is_leaf": x.is_leaf, "grad_fn": x.grad_fn is not None}
+        if x.device.type == "cpu":
+            found["values"] = (x.detach().to_dense() if x.is_sparse else x.detach()).numpy().copy()
+        if not x.is_sparse and x.numel():
+            found["stride"] = tuple(stride for stride, n in zip(x.stride(), x.shape) if n > 1)
+        grad = gradient_of(x)
+        return found | {"grad": None if grad is None else describe_tensor(grad), "text": repr(x)}
+    except (RuntimeError, TypeError) as error:  # a view whose base has changed in a way that it cannot follow
+        return found | {"broken": type(error).__name__}
 
 
 def describe(value, depth=0):

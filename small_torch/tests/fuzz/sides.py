@@ -3,6 +3,7 @@
 import os
 import pickle
 import re
+import select
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 from classes import BLOCKING
 
 ROUNDS = 7  # a statement that differs is taken out, and the program goes on: at most so many times
+SECONDS = 100  # that the calls of a task may take: numpy's svd of infinite numbers does not end
 
 
 class Side:
@@ -31,11 +33,13 @@ class Side:
         try:
             pickle.dump((task, calls), self.process.stdin)
             self.process.stdin.flush()
+            if not select.select([self.process.stdout], [], [], SECONDS)[0]:
+                raise EOFError
             return pickle.load(self.process.stdout)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             self.close()
             self.start()
-            return ["the process ended"] if len(calls) == 1 else [self.ask(task, [call])[0] for call in calls]
+            return ["the process ended or hung"] if len(calls) == 1 else [self.ask(task, [call])[0] for call in calls]
 
     def close(self):
         self.process.kill()

@@ -33,28 +33,28 @@ def write_and_record(seed):
     return statements, rows, records or record_program(seed, statements)
 
 
+def attempt(task, values):
+    try:
+        return TASKS[task](*values)
+    except Exception as error:  # noqa: BLE001  the other process reports it
+        return f"{type(error).__name__}: {error}"
+
+
 def serve(requests, answers):
     warnings.simplefilter("ignore")
     while True:
         try:
-            name, arguments = pickle.load(requests)
+            task, calls = pickle.load(requests)
         except EOFError:
             return
-        results = []
-        for values in arguments:
-            try:
-                results.append(
-                    {"write": write_and_record, "record": record_program, "check": check_program}[name](*values)
-                )
-            except Exception as error:  # noqa: BLE001  the driver reports it
-                results.append(f"{type(error).__name__}: {error}")
-        pickle.dump(results, answers)
+        pickle.dump([attempt(task, values) for values in calls], answers)
         answers.flush()
 
 
+TASKS = {"write": write_and_record, "record": record_program, "check": check_program}
 if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # libraries under torch print, too
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # libraries under torch print, too
     if len(sys.argv) == 1:
         import torch
         import torch._dynamo  # optimizers import it, too late for a limit on time
