@@ -116,18 +116,18 @@ def describe(value, depth=0):
     return found
 
 
-def tensors_in(value):
+def tensors_in(value, gradients=True):
     """Return the tensors and arrays that a variable shows: its value, parts, parameters, gradients."""
     if isinstance(value, torch.Tensor):
-        grad = gradient_of(value)
+        grad = gradient_of(value) if gradients else None
         return [value] if grad is None else [value, grad]
     if isinstance(value, np.ndarray):
         return [value]
     if isinstance(value, torch.nn.Module):
-        return [x for p in [*value.parameters(), *value.buffers()] for x in tensors_in(p)]
+        value = [*value.parameters(), *value.buffers()]
     if isinstance(value, dict):
         value = [*value.values()]
-    return [x for part in value for x in tensors_in(part)] if isinstance(value, tuple | list) else []
+    return [x for part in value for x in tensors_in(part, gradients)] if isinstance(value, tuple | list) else []
 
 
 def array_of(x):
@@ -194,12 +194,9 @@ class Watch:
 
     def overlaps(self, name):
         """Return the names of the other variables whose tensors share memory with this one's."""
-        value = self.names[name]
-        array = array_of(value) if isinstance(value, torch.Tensor | np.ndarray) else None
-        if array is None:
-            return []
-        others = {n: v for n, v in self.variables().items() if n != name and isinstance(v, torch.Tensor | np.ndarray)}
-        return [n for n, other in others.items() if share_memory(array, array_of(other))]
+        arrays = {n: [array_of(x) for x in tensors_in(value, False)] for n, value in self.variables().items()}
+        mine = arrays.pop(name)
+        return [n for n, others in arrays.items() if any(share_memory(a, b) for a in mine for b in others)]
 
     def record(self, error, printed):
         """Return what a statement did."""
@@ -214,7 +211,12 @@ class Watch:
 
 def share_memory(one, other):
     try:
-        return other is not None and np.may_share_memory(one, other) and np.shares_memory(one, other, max_work=10_000)
+        return (
+            one is not None
+            and other is not None
+            and np.may_share_memory(one, other)
+            and np.shares_memory(one, other, max_work=10_000)
+        )
     except Exception:  # noqa: BLE001  too hard to decide
         return False
 
