@@ -177,8 +177,9 @@ def _in_place(function):
     """Return the operation's variant that changes its first tensor in place."""
 
     name = function.__name__
-    fills, strict = name.endswith("_fill"), name in ("index_add", "index_copy", "scatter", "scatter_add")
+    fills, strict = name.endswith("_fill"), name in ("index_add", "scatter", "scatter_add")
     may_repeat = fills or name == "index_put"
+    whole = name in ("index_copy", "index_fill", "index_put")
 
     def change(self, *arguments, **options):
         if self._base is not None or self._requires_grad:
@@ -194,10 +195,10 @@ def _in_place(function):
         if fills:  # a number is read before
             shared = [array for array in shared if array.ndim]
         if shared and not strict:
-            memory.check_memory(self._array, *shared, whole=may_repeat, may_repeat=may_repeat)
+            memory.check_memory(self._array, *shared, whole=whole, may_repeat=may_repeat)
         new = function(before, *arguments, **options)
         if shared:
-            memory.check_memory(self._array, *shared, whole=strict or may_repeat, may_repeat=may_repeat)
+            memory.check_memory(self._array, *shared, whole=strict or whole, may_repeat=may_repeat)
         return self._assign(new, may_repeat=may_repeat)
 
     change.__name__, change.__doc__, change.__wrapped__ = f"{name}_", function.__doc__, function
@@ -234,6 +235,10 @@ for _name, _dtype in dict(
     bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble
 ).items():
     setattr(Tensor, _name, lambda self, _dtype=_dtype: self.to(_dtype))
+for _class in (*Tensor.__bases__, Tensor):  # Python's errors name methods as torch's do
+    for _name, _function in vars(_class).items():
+        if _inspect.isfunction(_function):
+            _function.__qualname__ = _name
 add_operators(_in_place)
 Tensor.__module__ = "torch"
 Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, in_place.setitem

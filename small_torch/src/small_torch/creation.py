@@ -15,7 +15,7 @@ from .in_place import give_to
 from .memory import check_memory, make_in_order
 from .messages import refuse
 from .nested import check_range, nested_array
-from .operands import broadcast_error, tensor_from_number
+from .operands import broadcast_error, check_convertible, tensor_from_number
 from .random import multiply_add
 from .tape import fit
 from .tensor import Tensor, record
@@ -156,6 +156,8 @@ zeros, ones, empty = sized("zeros", 0), sized("ones", 1), sized("empty", 0)
 def check_fill(value, dtype):
     """Return a number to fill a tensor of this type with; raise torch's RuntimeError if the type cannot hold it."""
     value = value.item() if isinstance(value, Tensor) else value
+    if dtype.kind == 0:
+        return bool(value)
     name = dtype.c_name if dtype.kind > 1 else {"int32": "int"}.get(dtype.name, dtype.name + "_t")
     error = RuntimeError(f"value cannot be converted to type {name} without overflow")
     if isinstance(value, complex) and dtype.kind < 3:
@@ -234,12 +236,20 @@ def arange(*arguments, dtype, start=0, end=None, step=1):
 def linspace(start: Number, end: Number, steps: int, *, dtype):
     """Return equally spaced numbers from start to end; counted from both ends, as torch does."""
     start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
-    kind, steps = default_np(dtype).type, operator.index(steps)
+    if isinstance(start, complex) or isinstance(end, complex):
+        inferred = dtypes.default[0].to_complex()
+        if dtype and dtype.kind < 3:
+            raise RuntimeError(
+                f"torch.linspace(): inferred dtype {inferred.c_name} can't be safely cast to passed dtype {dtype.title}"
+            )
+        dtype = dtype or inferred
+    dtype = dtype or dtypes.default[0]
+    kind, steps = dtype.np.type, operator.index(steps)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if steps == 1:
-        return np.asarray([start], kind)
-    start, end = kind(start), kind(end)
+        return np.asarray([check_convertible(start, dtype)], kind)
+    start, end = (kind(check_convertible(x, dtype)) for x in (start, end))
     step, i = (end - start) / kind(steps - 1) if steps > 1 else kind(0), np.arange(steps)
     array = np.where(i < steps // 2, multiply_add(i, step, start), multiply_add(steps - 1 - i, -step, end))
     return array.astype(kind)
@@ -248,8 +258,10 @@ def linspace(start: Number, end: Number, steps: int, *, dtype):
 @factory
 def logspace(start: Number, end: Number, steps: int, base: Number = 10.0, *, dtype):
     """Return powers of the base, with equally spaced exponents from start to end."""
-    exponents = linspace(start, end, steps, dtype=dtypes.float64)._array
-    return np.power(float(base), exponents).astype(default_np(dtype))
+    exponents = linspace(start, end, steps)
+    wide = dtypes.complex128 if exponents.is_complex() else dtypes.float64
+    exponents, dtype = linspace(start, end, steps, dtype=wide)._array, dtype or exponents.dtype
+    return np.power(float(base), exponents).astype(dtype.np)
 
 
 @factory

@@ -77,9 +77,10 @@ def randperm(n: int, *, dtype, generator=None):
 def like(name, draw):
     """Make `rand_like` and its relatives. draw: the operation that draws numbers into a tensor."""
 
-    def operation(input: Tensor, *arguments, generator=None, **options):
+    def operation(input: Tensor, *arguments, generator=None, requires_grad=False, **options):
         with no_grad():
-            return draw(empty_like(input.detach(), **options), *arguments, generator=generator)
+            out = draw(empty_like(input.detach(), **options), *arguments, generator=generator)
+        return out.requires_grad_() if requires_grad else out
 
     return set_name(name, operation)
 
@@ -94,9 +95,9 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
         with no_grad():
             return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
     if isinstance(std, Tensor):
-        if (std._array < 0).any():
+        if not (std._array >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
-    elif std < 0:
+    elif not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         raise TypeError("normal() received an invalid combination of arguments: of two numbers it needs a size, too")
@@ -110,6 +111,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
 
 def bernoulli(input: Tensor, p=None, *, generator=None):
     """Draw 1 with the probability that `input` has at each place, or p; 0 otherwise."""
+    if not input.numel():
+        return zeros_like(input.detach())
     if p is None and input.dtype.kind != 2:
         raise not_implemented("bernoulli_tensor_cpu_p_", input._array.dtype)
     drawn = bernoulli_(empty(input.shape, dtype=input.dtype), input.detach() if p is None else p, generator=generator)
@@ -188,7 +191,7 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
         return write(tensor, "Bernoulli.2", lambda shape: generator.bernoulli(shape, p))
-    if p.dtype.kind != 2:
+    if p.dtype.kind != 2 and p.numel():
         raise not_implemented("bernoulli_tensor_cpu_p_", p._array.dtype)
     if not ((p._array >= 0) & (p._array <= 1)).all():
         raise RuntimeError(
@@ -207,7 +210,7 @@ def dropout_mask(array, p):
 
 def exponential_(tensor, lambd: float = 1.0, *, generator=None):
     """Draw numbers with density λ exp(−λ x)."""
-    if tensor.dtype.kind < 2:
+    if tensor.dtype.kind < 2 and tensor.numel():
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you"
             f" specified {tensor.dtype.title}"

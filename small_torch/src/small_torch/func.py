@@ -99,6 +99,12 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                     f"{call}: Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over"
                     " non-Tensor arguments, please use None as the respective in_dim"
                 )
+        for dim, value in zip(dims, inputs):
+            if dim is not None and not -value.ndim <= dim < value.ndim:
+                raise ValueError(
+                    f"{call}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality"
+                    f" {value.ndim} so expected in_dim to satisfy -{value.ndim} <= in_dim < {value.ndim}."
+                )
         sizes = [value.size(dim) for value, dim in zip(inputs, dims) if dim is not None]
         if not sizes:
             raise ValueError(f"{call}: at least one input must be mapped")
@@ -107,7 +113,12 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the"
                 " mapped dimension"
             )
-        rows = [[value] * sizes[0] if dim is None else value.unbind(dim) for value, dim in zip(inputs, dims)]
+        # if there are no rows, a row of zeros shows the results' shapes
+        some = [
+            x if dim is None or sizes[0] else x.new_zeros([1 if i == dim % x.ndim else n for i, n in enumerate(x.shape)])
+            for x, dim in zip(inputs, dims)
+        ]
+        rows = [[x] * (sizes[0] or 1) if dim is None else x.unbind(dim) for x, dim in zip(some, dims)]
         results = []
         with random.drawing_in_rows(randomness) as begin_row:
             for row in zip(*rows):
@@ -121,6 +132,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 )
         columns = zip(*map(leaves_of, results))
         stacked = [stack(list(column), dim) for column, dim in zip(columns, spread(out_dims, results[0]))]
+        if not sizes[0]:
+            stacked = [x.narrow(dim, 0, 0) for x, dim in zip(stacked, spread(out_dims, results[0]))]
         return rebuild(results[0], iter(stacked))
 
     return mapped
@@ -208,7 +221,8 @@ def jacrev(func, argnums=0):
         xs = tuple(args[number] for number in numbers)
         outer = any(isinstance(x, Tensor) and x.requires_grad for x in args)
         create_graph = is_grad_enabled() and (outer or of_arguments(*xs).requires_grad)
-        return functional.jacobian(of_arguments, xs if isinstance(argnums, tuple) else xs[0], create_graph=create_graph)
+        xs = xs if isinstance(argnums, tuple) else xs[0]
+        return functional.jacobian(of_arguments, xs, create_graph=create_graph, vectorize=True)
 
     return derivatives
 

@@ -5,13 +5,14 @@ import functools
 import numpy as np
 
 from . import dtypes
+from .creation import check_fill, zeros_like
 from .indexing import check_bounds, put, put_sum, take
 from .memory import contiguous
 from .messages import refuse
-from .operands import refuse_types, scalar_array
+from .operands import refuse_types
 from .rearranging import clone
 from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
-from .tape import rename_node
+from .tape import recording, rename_node
 from .tensor import Tensor, axis, record
 
 
@@ -82,12 +83,17 @@ def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
             f"{list(input.shape)} source.shape = {list(source.shape)}"
         )
     if not input.numel():
-        return clone(input)
+        return unchanged(input, source, "IndexAdd")
     if input.ndim == 1 and ((index._array < 0) | (index._array >= input.numel())).any():
         raise IndexError("index out of range in self")
     check_rows(RuntimeError, "", index, dim, input)
     source = source if alpha == 1 else source * np.asarray(alpha).astype(source._array.dtype).item()
     return put(input, rows_at(dim, index), source, "IndexAdd", True, [index], keep_order=False)
+
+
+def unchanged(input, values, name):
+    """Return a copy of the input, to be recorded as one in which none of the values stands."""
+    return record(input._array.copy(), name, (input, values), lambda g: (g, zeros_like(values)))
 
 
 def check_rows(error, name, index, dim, input):
@@ -103,35 +109,40 @@ def slice_shape(input, dim):
     return [*input.shape[:dim], *input.shape[dim + 1 :]]
 
 
-@accept_scalars
 def index_copy(input, dim: int, index: Tensor, source: Tensor):
     """Return a copy in which the rows at these indices are replaced."""
     dim = axis(dim, input.ndim)
+    refuse(index.ndim > 1, f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})", kind=IndexError)
+    if source.ndim and input.ndim and source.ndim != input.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source"
+            f" dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
+        )
+    if not source.ndim and index.numel() != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
     if source.dtype is not input.dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{input.dtype.title} and (source) {source.dtype.title}"
         )
-    if source.ndim and source.ndim != input.ndim:
-        raise IndexError(
-            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source"
-            f" dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
-        )
+    return copy_rows(input, dim, index, source)
+
+
+@accept_scalars
+def copy_rows(input, dim, index, source):
     if source.ndim and slice_shape(input, dim) != slice_shape(source, dim):
         destination_shape, source_shape = (" ".join(map(str, slice_shape(x, dim))) for x in (input, source))
         raise RuntimeError(
             f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape:"
             f" {destination_shape} at dimension {dim} and source slice shape: {source_shape} at dimension 0."
         )
-    if not source.ndim and index.numel() != 1:
-        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
     if source.ndim and index.numel() != source._array.shape[dim]:
         raise IndexError(
             f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
             f"({source._array.shape[dim]})"
         )
     if not input.numel():
-        return clone(input)
+        return unchanged(input, source, "IndexCopy")
     check_rows(IndexError, "index_copy_(): ", index, dim, input)
     return put(input, rows_at(dim, index), source, "IndexCopy", saved=[index], keep_order=False)
 
@@ -145,7 +156,11 @@ def index_fill(input, dim: int, index: Tensor, value):
     if isinstance(value, complex) and input.dtype.kind < 3:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     refuse(index.ndim > 1, "Index has to be a vector/scalar")
-    value = value.to(input.dtype) if isinstance(value, Tensor) else Tensor(scalar_array(value, input.dtype))
+    if isinstance(value, Tensor) and value.requires_grad and input.dtype.kind < 2 and recording[0]:
+        raise RuntimeError(f"Autograd not support dtype: {input.dtype.title}")
+    if not isinstance(value, Tensor):
+        value = Tensor(np.asarray(check_fill(value, input.dtype), input._array.dtype))
+    value = value.to(input.dtype)
     return fill_rows(input, dim, index, value)
 
 
@@ -154,7 +169,7 @@ def fill_rows(input, dim, index, value):
     dim = axis(dim, input.ndim)
     n = input._array.shape[dim]
     if not input.numel() and n:
-        return clone(input)
+        return unchanged(input, value, "IndexFill")
     for item in index._array.reshape(-1):
         check_bounds(item, dim, n)
     return put(input, rows_at(dim, index), reshape(value, ()), "IndexFill", saved=[index])
@@ -201,7 +216,8 @@ def gather(input, dim: int, index: Tensor):
     """Return out with out[i][j] = input[index[i][j]][j] (for dim 0), and so on."""
     dim, shape = checked_axis("gather", input, dim, index), input._array.shape
     if not shape or not index.ndim or not index.numel():
-        return rename_node(reshape(take(reshape(input, -1), (index._array.reshape(-1),)), index.shape), "Gather")
+        picked = take(reshape(input, -1), (index._array.reshape(-1),), saved=[index])
+        return rename_node(reshape(picked, index.shape), "Gather")
     place = index_grid(index, dim)
     array = contiguous(input._array[place])
     return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [index])
@@ -214,7 +230,7 @@ def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None
     refuse(reduce is not None, "small_torch has no scatter with reduce", kind=NotImplementedError)
     from_tensor = isinstance(src, Tensor)
     if not from_tensor:
-        src = Tensor(np.asarray(src).astype(input._array.dtype))
+        src = Tensor(np.asarray(check_fill(src, input.dtype), input._array.dtype))
     return put_grid(input, dim, index, src, "Scatter" if from_tensor else "Scatter.1")
 
 
@@ -227,7 +243,7 @@ def scatter_add(input, dim: int, index: Tensor, src: Tensor):
 def put_grid(input, dim, index, src, name, accumulate=False):
     """Put numbers of `src` at the indices: as many of each axis as the index has."""
     if not index.numel():
-        return rename_node(clone(input), name)
+        return unchanged(input, src, name)
     if not input.ndim:
         return reshape(put_grid(reshape(input, 1), dim, index, src, name, accumulate), ())
     lengths = index._array.shape or (1,)
@@ -240,7 +256,7 @@ def masked_select(input, mask: Tensor):
     """Return the numbers where a mask is set, in one row."""
     refuse(mask.dtype is not dtypes.bool_, "masked_select: expected BoolTensor for mask")
     input, mask = (reshape(x, 1) if not x.ndim else x for x in broadcast_tensors(mask, input)[::-1])
-    return rename_node(take(input, np.nonzero(mask._array)), "MaskedSelect")
+    return rename_node(take(input, np.nonzero(mask._array), saved=[mask]), "MaskedSelect")
 
 
 def nonzero(input, *, as_tuple: bool = False):

@@ -6,10 +6,13 @@ from functools import partial
 import numpy as np
 
 from . import matrices
+from .absent import EXPLANATION
 from .arguments import Number, check_argument
 from .elementwise import zeros
 from .matrices import adjoint
-from .rearranging import tril, triu
+from .messages import refuse
+from .random import not_implemented
+from .rearranging import clone, tril, triu
 from .reductions import return_type
 from .shapes import movedim, reshape, transpose, unsqueeze
 from .tape import fit, recording
@@ -30,19 +33,25 @@ LinAlgError.__module__ = "torch._C"
 cross = partial(matrices.cross, dim=-1)
 
 
-def singular_error(A, name):
-    """Return torch's error for a singular matrix, with the place of the first zero that elimination meets."""
-    A = A.reshape(-1, *A.shape[-2:])
-    first = next((i for i, matrix in enumerate(A) if np.linalg.matrix_rank(matrix) < len(matrix)), 0)
-    batch, A = f"(Batch element {first}): " if len(A) > 1 else "", A[first].copy()
+def first_zero(A):
+    """Return the place on the diagonal of the first zero that elimination meets, 0 if there is none."""
+    A = A.copy()
     for k in range(len(A)):
         pivot = k + np.abs(A[k:, k]).argmax()
         A[[k, pivot]] = A[[pivot, k]]
         if A[k, k] == 0:
-            break
+            return k + 1
         A[k + 1 :] -= A[k + 1 :, k : k + 1] / A[k, k] * A[k]
+    return 0
+
+
+def singular_error(A, name):
+    """Return torch's error for a singular matrix, with the place of its first zero."""
+    zeros_ = [first_zero(matrix) for matrix in A.reshape(-1, *A.shape[-2:])]
+    first = next((number for number, place in enumerate(zeros_) if place), 0)
+    batch = f"(Batch element {first}): " if len(zeros_) > 1 else ""
     messages = {
-        "inv": f"linalg.inv: {batch}The diagonal element {k + 1} is zero, the inversion could not be completed",
+        "inv": f"linalg.inv: {batch}The diagonal element {zeros_[first]} is zero, the inversion could not be completed",
         "solve": f"torch.linalg.solve: {batch}The solver failed",
     }
     return LinAlgError(f"{messages[name]} because the input matrix is singular.")
@@ -68,8 +77,21 @@ def check_matrices(A, name, square=False, letter="A"):
         )
     if A.dtype.kind < 2 and name != "matrix_power":
         raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {A.dtype.title}")
+    if A.dtype.name == "float16" and name in OF_LAPACK:
+        raise not_implemented(OF_LAPACK[name], A._array.dtype)
     if A.dtype.name == "float16" and name != "matrix_power":
         raise RuntimeError(f"linalg.{name}: Low precision dtypes not supported. Got Half")
+
+
+# The names in torch's errors of functions that compute in half precision nowhere.
+OF_LAPACK = {
+    "qr": "geqrf_cpu", "svd": "linalg_svd_cpu", "eigvals": "linalg_eig_out_cpu", "det": "lu_cpu", "solve": "lu_cpu"
+}  # fmt: skip
+
+
+def by_columns(array):
+    """Return matrices whose numbers lie in memory column by column, as those of LAPACK do."""
+    return np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
 def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
@@ -96,8 +118,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     ord: "fro" (Frobenius), 2 (the largest singular value), -2 (the smallest), "nuc" (their sum), 1 or inf (the largest
     sum of a column or row), -1 or -inf (the smallest).
     """
-    if A.ndim < 2:
-        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    check_matrices(A if dtype is None else A.to(dtype), "matrix_norm")
     if ord not in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     A = movedim(A if dtype is None else A.to(dtype), list(dim), [-2, -1])
@@ -115,14 +136,14 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 def svd(A, full_matrices=True):
     check_matrices(A, "svd")
     U, S, Vh = np.linalg.svd(A._array, full_matrices)
-    U, Vh = (record(vectors, "LinalgSvd", (A,), without_gradient("svd's vectors")) for vectors in (U, Vh))
+    U, Vh = (record(by_columns(vectors), "LinalgSvd", (A,), without_gradient("svd's vectors")) for vectors in (U, Vh))
     return SVD(U, svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
 
 def svdvals(A):
     check_matrices(A, "svd")
     U, S, Vh = np.linalg.svd(A._array, full_matrices=False)
-    U, Vh = Tensor(U), Tensor(Vh)
+    U, S, Vh = Tensor(U), np.ascontiguousarray(S), Tensor(Vh)
 
     def rule(g):
         if recording[0]:
@@ -152,6 +173,7 @@ def qr(A, mode="reduced"):
         )
     factors = np.linalg.qr(A._array, mode)
     factors = (np.zeros(0, factors.dtype), factors) if mode == "r" else factors
+    factors = [by_columns(factor) if factor.ndim > 1 else factor for factor in factors]
     return QR(*(record(factor, "LinalgQr", (A,), without_gradient("the QR decomposition")) for factor in factors))
 
 
@@ -175,10 +197,12 @@ def det(A):
 
 def inv(A):
     check_matrices(A, "inv", square=True)
+    is_nan = np.isnan(A._array).any((-2, -1), keepdims=True)
+    array = np.where(is_nan, np.eye(A._array.shape[-1], dtype=A._array.dtype), A._array)
     try:
-        array = np.linalg.inv(A._array)
+        array = by_columns(np.where(is_nan, array.dtype.type(math.nan), np.linalg.inv(array)))
     except np.linalg.LinAlgError:
-        raise singular_error(A._array, "inv") from None
+        raise singular_error(array, "inv") from None
     rule = lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1))  # noqa: E731
     return record(array, "LinalgInvEx", (A,), rule, [A])
 
@@ -215,6 +239,9 @@ def solve(A, B, *, left=True):
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     """Return X with A X = B (left) or X A = B, reading only one triangle of A."""
+    if A.dtype.kind < 2 or A.dtype.name == "float16":
+        raise not_implemented("triangular_solve_cpu", A._array.dtype)
+    B = B.to(A.dtype)
     check_matrices(B, "solve_triangular", letter="B")
     check_equation(A, B, "solve_triangular", left)
     if not left:
@@ -256,14 +283,28 @@ def _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient):
         X = _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient) if needed else Tensor(array)
         return fit(mask_gradient(-(gB @ adjoint(X))), A._array.shape), fit(gB, B._array.shape)
 
-    return record(array, "LinalgSolve", (A, B), rule, [A])
+    return record(by_columns(array), "LinalgSolve", (A, B), rule, [A])
 
 
 def lstsq(A, B, rcond=None):
     """Return the least-squares solution X of A X = B."""
-    check_matrices(A, "lstsq")
+    refuse(A.ndim < 2, "torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if A.ndim > 2:
+        raise NotImplementedError(f"linalg.lstsq of several matrices {EXPLANATION}")
+    if A.dtype is not B.dtype:
+        raise RuntimeError(
+            f"torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype {A.dtype.title}"
+            f" and other's dtype {B.dtype.title}"
+        )
+    is_low = A.dtype.kind < 2 or A.dtype.name == "float16"
+    refuse(is_low, "This function doesn't handle types other than float and double")
+    if len(A._array) != len(B._array):
+        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({-min(B.ndim, 2)})")
     solution, _, rank, _ = np.linalg.lstsq(A._array, B._array, rcond=rcond)
-    solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
+    # torch's lies, column by column, where it has put the numbers of B
+    place = np.zeros((*B._array.shape[1:], max(A._array.shape)), solution.dtype)[..., : len(solution)].T
+    place[...] = solution
+    solution = record(place, "LinalgLstsq", (A, B), without_gradient("lstsq"))
     empty = np.zeros(0, A._array.dtype)  # torch's default method computes no residuals, and no singular values
     residuals = record(empty, "LinalgLstsq", (A, B), without_gradient("lstsq"))
     return LSTSQ(solution, residuals, Tensor(np.asarray(rank, np.int64)), Tensor(empty.copy()))
@@ -272,13 +313,15 @@ def lstsq(A, B, rcond=None):
 def matrix_power(A, n):
     check_matrices(A, "matrix_power", square=True)
     if n < 0:
-        return matrix_power(inv(A), -n)
+        return inv(A) if n == -1 else matrix_power(inv(A), -n)
     if n == 0:
-        return Tensor(np.broadcast_to(np.eye(A._array.shape[-1], dtype=A._array.dtype), A._array.shape).copy())
-    out = A
+        identity = np.broadcast_to(np.eye(A._array.shape[-1], dtype=A._array.dtype), A._array.shape).copy()
+        return record(identity, "Copy", (A,), zeros)
+    out = clone(A, memory_format="torch.contiguous_format") if n == 1 else A
     for _ in range(n - 1):
         out = out @ A
     return out
 
 
-inverse = inv
+def inverse(A):
+    return inv(A)

@@ -295,6 +295,6 @@ def kron(input, other):
     """Return the products of each number of `input` with all of `other`, side by side."""
     n = max(input.ndim, other.ndim)
     a, b = ((1,) * (n - x.ndim) + x._array.shape for x in (input, other))
-    first = reshape(input, *(size for m in a for size in (m, 1)))
-    second = reshape(other, *(size for m in b for size in (1, m)))
-    return reshape(first * second, *(i * j for i, j in zip(a, b)))
+    first = reshape(input, tuple(size for m in a for size in (m, 1)))
+    second = reshape(other, tuple(size for m in b for size in (1, m)))
+    return reshape(first * second, tuple(i * j for i, j in zip(a, b)))

@@ -76,7 +76,9 @@ def check_memory(target, *sources, whole=False, may_repeat=False):
             and source.shape == target.shape
             and source.__array_interface__["data"][0] == target.__array_interface__["data"][0]
         )
-        if (whole if same else is_dense(target) and is_dense(source)) and np.may_share_memory(source, target):
+        if (whole if same else is_dense(target) and is_dense(source)) and (
+            source is target or np.may_share_memory(source, target)
+        ):
             raise RuntimeError(SHARED.format("some elements of the input tensor and the written-to tensor", ""))
 
 

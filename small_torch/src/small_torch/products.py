@@ -15,7 +15,7 @@ def product(a, b):
 
     numpy's own loop reads b by columns; if these are not contiguous, einsum's order is up to four times as fast.
     """
-    if a.dtype == bool:
+    if a.dtype == bool and (a.ndim == b.ndim == 1 or a.size and b.size):
         raise not_implemented(NAMES.get((a.ndim, b.ndim), "bmm"), a.dtype)
     if (
         not PLAIN

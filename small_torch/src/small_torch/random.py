@@ -93,21 +93,25 @@ class Generator:
         Fewer than 16, or those for a tensor that is not contiguous, are drawn one by one, as doubles.
         """
         dtype = np.dtype(dtype)
-        if std < 0:
+        if not std >= 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+        if 0 in shape:
+            return np.zeros(shape, dtype)
         if dtype in COMPLEX:
             return as_complex(self.normal((*shape, 2), mean, std / 2**0.5, dtype=COMPLEX[dtype], contiguous=contiguous))
         if dtype.kind != "f":
             raise not_implemented("normal_kernel_cpu", dtype)
-        count, kind = math.prod(shape), dtype.type
+        count = math.prod(shape)
         if count < 16 or not contiguous:
             return np.array([self.one_normal() * std + mean for _ in range(count)], dtype).reshape(shape)
-        numbers = self.unit(count, dtype)
-        whole = count // 16 * 16
-        numbers[:whole] = self.box_muller(numbers[:whole])
+        whole, wide = count // 16 * 16, np.dtype(np.float32) if dtype == HALF else dtype
+        numbers, kind = np.empty(count, wide), wide.type
+        numbers[:whole] = self.box_muller(self.unit(whole, wide))
         if whole < count:  # torch draws the last 16 again as a full block
-            numbers[-16:] = self.box_muller(self.unit(16, dtype))
-        return multiply_add(numbers, kind(std), kind(mean)).reshape(shape)
+            if dtype != HALF:
+                self.unit(count - whole, wide)
+            numbers[-16:] = self.box_muller(self.unit(16, wide))
+        return multiply_add(numbers, kind(std), kind(mean)).astype(dtype).reshape(shape)
 
     @staticmethod
     def box_muller(uniform):
@@ -132,6 +136,8 @@ class Generator:
         if low >= high:
             raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
         type_, size = dtypes.BY_NUMPY_TYPE[np.dtype(dtype)], high - low
+        if type_.kind == 3:
+            raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
         if type_.kind < 2:
             limits = np.iinfo(dtype) if type_.kind else SimpleNamespace(min=0, max=1)
             for name, number in (("from", low), ("to - 1", high - 1)):
@@ -142,6 +148,8 @@ class Generator:
     def full_range(self, shape, dtype):
         """Draw whole numbers from 0 to the largest one that the type holds exactly."""
         dtype = np.dtype(dtype)
+        if dtype.kind == "c":
+            raise not_implemented("random_kernel_cpu", dtype)
         if dtype.kind == "f":
             size = 2 ** (np.finfo(dtype).nmant + 1) + 1
         else:

@@ -211,6 +211,9 @@ def return_type(name, fields):
     class Pair(namedtuple(name, fields)):
         __slots__ = ()
 
+        def __getattr__(self, attribute):
+            raise AttributeError(f"'torch.return_types.{name}' object has no attribute {attribute!r}")
+
         def __repr__(self):
             return (
                 f"torch.return_types.{name}("
@@ -239,7 +242,10 @@ def record_picked(input, indices, at, keepdim, kind, name, like=None):
 
     results = results if keepdim else [array.squeeze(at) for array in results]
     results = [contiguous(array) if like is None else arrange(array, like.strides) for array in results]
-    return kind(*record_many(results, name, (input,), rule))
+    values, places = record_many(results, name, (input,), rule)
+    if values._grad_fn is not None:
+        values._grad_fn.saved = [(places, 0)]
+    return kind(values, places)
 
 
 def extreme(name, reduce_all, find_index, of_two, kind):
@@ -276,7 +282,7 @@ def record_extreme(input, array, name):
     """Return one of the numbers, `array`, as a tensor; equal numbers share its gradient."""
     is_extreme = np.isnan(input._array) if np.isnan(array) else input._array == array
     share = Tensor(is_extreme / is_extreme.sum(dtype=input._array.dtype)) if input.dtype.kind > 1 else None
-    return record(array, name, (input,), lambda g: g * share)
+    return record(array, name, (input,), lambda g: g * share, [input])
 
 
 def index_of_extreme(name, function):

@@ -141,7 +141,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
         copy_array(values),
         "Unique2" if dim is None else "UniqueDim",
         (input,),
-        no_derivative("_unique2" if dim is None else "unique_dim"),
+        no_derivative(f"the derivative for '{'_unique2' if dim is None else 'unique_dim'}' is not implemented."),
     )
     outs = (values, *([Tensor(inverse)] if return_inverse else []), *([Tensor(counts)] if return_counts else []))
     return outs if len(outs) > 1 else values

@@ -1,8 +1,13 @@
 """Sparse tensors, which store only rows that are not zero: gradients of an embedding's table."""
 
+import re
+
 import numpy as np
 
+from .absent import EXPLANATION
 from .arguments import refuse_keywords
+from .creation import as_tensor
+from .dtypes import int64
 from .indexing import add_rows
 from .tensor import Tensor
 
@@ -62,17 +67,19 @@ class SparseTensor(Tensor):
         )
 
     def __repr__(self):
+        entries, dtype = re.fullmatch(r"(?s)(.*?)(,\s+dtype=[\w.]+)?\)", repr(self.entries)).groups("")
+        entries, dtype = entries + ")", ", " + dtype.strip(", \n") if dtype else ""
         indices, values = (
-            f"{name}={repr(x).replace(chr(10), chr(10) + ' ' * (len(name) + 8))}"
-            for name, x in (("indices", self.places), ("values", self.entries))
+            f"{name}={text.replace(chr(10), chr(10) + ' ' * (len(name) + 8))}"
+            for name, text in (("indices", repr(self.places)), ("values", entries))
         )
-        size = f"size={self.full_size}, nnz={self._nnz()}, layout=torch.sparse_coo"
+        size = f"size={self.full_size}, nnz={self._nnz()}{dtype}, layout=torch.sparse_coo"
         return f"tensor({indices},\n       {values},\n       {size})"
 
 
 def sparse_coo_tensor(
-    indices,
-    values,
+    indices=None,
+    values=None,
     size=None,
     *,
     dtype=None,
@@ -81,6 +88,23 @@ def sparse_coo_tensor(
     is_coalesced=False,
     check_invariants=None,
 ):
+    """Return a sparse tensor: of indices (axes, n) and values (n, …), or of zeros in a size."""
+    if values is None:
+        size = indices if size is None else size
+        indices, values = np.zeros((len(size), 0), np.int64), []
+    indices, values = as_tensor(indices, int64), as_tensor(values, dtype)
+    if requires_grad or values.requires_grad:
+        raise NotImplementedError(f"A gradient of sparse_coo_tensor() {EXPLANATION}")
+    axes, count = indices._array.shape
     if size is None:
         size = (*(indices._array.max(1) + 1).tolist(), *values.shape[1:])
-    return SparseTensor(indices, values if dtype is None else values.to(dtype), size, bool(is_coalesced))
+    if count != len(values._array):
+        raise RuntimeError(
+            f"indices and values must have same nnz, but got nnz from indices: {count}, nnz from values: {len(values)}"
+        )
+    if len(size) != axes + values.ndim - 1:
+        raise RuntimeError(
+            "'len(size) == sparse_dim + dense_dim' is not satisfied: "
+            f"len(size) = {len(size)}, sparse_dim = {axes}, dense_dim = {values.ndim - 1}"
+        )
+    return SparseTensor(indices, values, size, bool(is_coalesced))

@@ -74,13 +74,18 @@ def gradient_of(x):
     return x.grad if not RETAINS or x.is_leaf or x.retains_grad else None
 
 
+def numbers_of(x):
+    """Return a tensor's numbers as a new array, also those that torch has yet to compute: conjugates, zeros."""
+    return (x.resolve_conj().resolve_neg().clone() if hasattr(torch.Tensor, "resolve_conj") else x).numpy().copy()
+
+
 def describe_tensor(x):
     """Return all that can be seen of a tensor, as plain values and arrays."""
     found = {"type": type(x).__name__, "dtype": str(x.dtype), "shape": tuple(x.shape)}
     try:
         found |= {"requires_grad": x.requires_grad, "is_leaf": x.is_leaf, "grad_fn": x.grad_fn is not None}
         if x.device.type == "cpu":
-            found["values"] = (x.detach().to_dense() if x.is_sparse else x.detach()).numpy().copy()
+            found["values"] = numbers_of(x.detach().to_dense() if x.is_sparse else x.detach())
         if not x.is_sparse and x.numel():
             found["stride"] = tuple(stride for stride, n in zip(x.stride(), x.shape) if n > 1)
         grad = gradient_of(x)
@@ -108,7 +113,7 @@ def describe(value, depth=0):
     if isinstance(value, tuple | list) and depth < 4:
         found["length"] = len(value)
         return found | {f"part {k}": describe(part, depth + 1) for k, part in enumerate(value)}
-    if type(value).__name__ == "Node" or type(value).__name__.endswith("Backward0"):
+    if hasattr(value, "next_functions"):
         return {"type": "function of the graph"}
     if isinstance(value, dict) and depth < 4:
         found["text"] = repr([*value])

@@ -38,7 +38,20 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
             return first + second
         return wrap(first._array + second._array)
 
+    def finish(leaf):
+        """Use a leaf's gradient, to which no other node will add."""
+        gradient = arrived.pop(id(leaf), None)
+        if gradient is None:
+            return
+        if leaf._hooks:
+            gradient = call_hooks(leaf._hooks, gradient)
+        if targets is None:
+            add_to_leaf(leaf, gradient, create_graph)
+        elif id(leaf) in target_gradients:
+            target_gradients[id(leaf)] = gradient
+
     reached, leaves, todo = set(), {}, [edge_of(root) for root in roots]
+    waiting = {}  # id of a leaf → number of edges to it over which no gradient has come
     while todo:
         edge = todo.pop()
         if type(edge) is tuple:
@@ -47,6 +60,7 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
                 todo += edge[0].edges
         elif edge is not None:
             leaves[id(edge)] = edge
+            waiting[id(edge)] = waiting.get(id(edge), 0) + 1
     order = sorted(reached, key=lambda node: node.number)
     if targets is not None:  # keep only the nodes on a path to a target
         ends, on_path = {edge[0] for edge in map(edge_of, targets) if isinstance(edge, tuple)}, set()
@@ -80,20 +94,18 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
             if node.outputs > 1:
                 output_gradients = [zeros_of(node, i) if g is None else g for i, g in enumerate(output_gradients)]
             for edge, gradient in zip(node.edges, node.gradients(output_gradients)):
-                if edge is not None and gradient is not None:
+                if edge is None:
+                    continue
+                if gradient is not None:
                     add_gradient(edge, gradient)
+                if type(edge) is not tuple:
+                    waiting[id(edge)] -= 1
+                    if not waiting[id(edge)]:  # as soon as possible, as torch does: hooks may print, rules may fail
+                        finish(edge)
             if not retain_graph and node.saved:
                 node.rule, node.saved = None, ()
         for leaf in leaves.values():
-            gradient = arrived.get(id(leaf))
-            if gradient is None:
-                continue
-            if leaf._hooks:
-                gradient = call_hooks(leaf._hooks, gradient)
-            if targets is None:
-                add_to_leaf(leaf, gradient, create_graph)
-            elif id(leaf) in target_gradients:
-                target_gradients[id(leaf)] = gradient
+            finish(leaf)
     if targets is not None:
         return [target_gradients[edge_key(edge_of(target))] for target in targets]
 

@@ -59,7 +59,11 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False):
                     " computed in a differentiable manner from the input when running in strict mode."
                 )
             rows = [gradients((y,), xs, None, create_graph) for y in output.reshape(-1)]
-            by_input = [stack(list(column)).reshape(output.shape + x.shape) for column, x in zip(zip(*rows), xs)]
+            if not rows and vectorize:
+                jacobians.append(detached([output.new_zeros(output.shape + x.shape) for x in xs], False, inputs))
+                continue
+            columns = zip(*rows) if rows else [()] * len(xs)
+            by_input = [stack(list(column)).reshape(output.shape + x.shape) for column, x in zip(columns, xs)]
             jacobians.append(detached(by_input, create_graph, inputs))
     return tuple(jacobians) if isinstance(returned, tuple) else jacobians[0]
 
