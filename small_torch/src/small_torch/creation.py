@@ -15,7 +15,7 @@ from .in_place import give_to
 from .memory import check_memory, make_in_order
 from .messages import refuse
 from .nested import check_range, nested_array
-from .operands import broadcast_error, check_convertible, tensor_from_number
+from .operands import broadcast_error, check_convertible, complex_type, tensor_from_number
 from .random import multiply_add
 from .tape import fit
 from .tensor import Tensor, record
@@ -296,7 +296,7 @@ def complex_(real, imag):
             " argument"
         )
     shape = np.broadcast_shapes(real._array.shape, imag._array.shape)
-    array = np.empty(shape, real.dtype.to_complex().np)
+    array = np.empty(shape, complex_type(real.dtype).np)
     array.real, array.imag = real._array, imag._array
     shapes = real._array.shape, imag._array.shape
     return record(array, "Complex", (real, imag), lambda g: (fit(g.real, shapes[0]), fit(g.imag, shapes[1])))

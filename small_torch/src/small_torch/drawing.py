@@ -8,6 +8,7 @@ from .creation import check_lengths, default_np, empty, empty_like, factory, zer
 from .elementwise import set_name
 from .elementwise import zeros as zero_gradient
 from .memory import make_in_order, memory_order
+from .messages import refuse
 from .random import default_generator, not_implemented
 from .tape import no_grad
 from .tensor import Tensor, record
@@ -205,6 +206,10 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
 def dropout_mask(array, p):
     """Return 1 / p with probability p and 0 otherwise, for an array, in the order of its memory."""
     drawn = make_in_order(array, lambda shape: default_generator.bernoulli(shape, p))
+    wrong = array.dtype.kind not in "fc"
+    refuse(
+        wrong, "result type Float can't be cast to the desired output type {}", dtypes.BY_NUMPY_TYPE[array.dtype].title
+    )
     return drawn.astype(array.dtype) / array.dtype.type(p)
 
 

@@ -160,7 +160,13 @@ def check_letters(terms, output, operands):
                 f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of"
                 f" dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
             )
+        own = {}
         for letter, n in zip(term, x._array.shape):
+            if own.setdefault(letter, n) != n:
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} is repeated for operand {i} but the sizes don't match,"
+                    f" {n} != {own[letter]}"
+                )
             if sizes.get(letter, 1) not in (1, n) and n != 1:
                 raise RuntimeError(
                     f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with"

@@ -115,7 +115,9 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             )
         # if there are no rows, a row of zeros shows the results' shapes
         some = [
-            x if dim is None or sizes[0] else x.new_zeros([1 if i == dim % x.ndim else n for i, n in enumerate(x.shape)])
+            x
+            if dim is None or sizes[0]
+            else x.new_zeros([1 if i == dim % x.ndim else n for i, n in enumerate(x.shape)])
             for x, dim in zip(inputs, dims)
         ]
         rows = [[x] * (sizes[0] or 1) if dim is None else x.unbind(dim) for x, dim in zip(some, dims)]
@@ -222,9 +224,15 @@ def jacrev(func, argnums=0):
         outer = any(isinstance(x, Tensor) and x.requires_grad for x in args)
         create_graph = is_grad_enabled() and (outer or of_arguments(*xs).requires_grad)
         xs = xs if isinstance(argnums, tuple) else xs[0]
-        return functional.jacobian(of_arguments, xs, create_graph=create_graph, vectorize=True)
+        found = functional.jacobian(of_arguments, xs, create_graph=create_graph, vectorize=True)
+        return rebuild(found, map(as_part, leaves_of(found)))
 
     return derivatives
+
+
+def as_part(x):
+    """Return a tensor with a graph as torch's `jacrev` does: as one of several views of a larger one."""
+    return x.reshape(-1).split(x.numel())[0].view(x.shape) if x.requires_grad and x.numel() else x
 
 
 jacfwd = jacrev  # the same numbers, in another order of computation

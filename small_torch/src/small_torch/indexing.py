@@ -192,6 +192,9 @@ def getitem(input, index):
     return take(view, places, saved=index_tensors(index))
 
 
+PLACES = [Tensor(np.zeros(0))]  # stands for places that are no tensors, but that the graph frees as if they were
+
+
 def is_whole(basic):
     """Return True for an index of the whole tensor."""
     return all(item == slice(None) or item is Ellipsis for item in basic)
@@ -206,7 +209,8 @@ def index_tensors(index):
 def take(input, places, name="Index", saved=()):
     """Return the numbers at an index of arrays and whole slices: a copy."""
     shape = input._array.shape
-    return record(take_array(input._array, places), name, (input,), lambda g: put_sum(g, shape, places), saved)
+    array = take_array(input._array, places)
+    return record(array, name, (input,), lambda g: put_sum(g, shape, places), saved or PLACES)
 
 
 def take_array(array, places):
@@ -282,7 +286,7 @@ def put(input, places, values, name, accumulate=False, saved=(), source=None, ke
             outside = masked(g, inside)
         return outside, shrink(take(g, places), shape) if source is None else take(g, places)
 
-    return record(array, name, (input, values if source is None else source), rule, saved)
+    return record(array, name, (input, values if source is None else source), rule, saved or PLACES)
 
 
 def shrink(g, shape):

@@ -118,18 +118,20 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     ord: "fro" (Frobenius), 2 (the largest singular value), -2 (the smallest), "nuc" (their sum), 1 or inf (the largest
     sum of a column or row), -1 or -inf (the smallest).
     """
-    check_matrices(A if dtype is None else A.to(dtype), "matrix_norm")
+    A = A if dtype is None else A.to(dtype)
+    check_matrices(A, "matrix_norm" if ord in ("nuc", 2, -2) or A.dtype.kind < 2 else "matrix_power")
     if ord not in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    A = movedim(A if dtype is None else A.to(dtype), list(dim), [-2, -1])
+    A = movedim(A, list(dim), [-2, -1])
     if ord == "fro":
         out = A.norm(2, (-2, -1))
     elif ord in ("nuc", 2, -2):
         S = svdvals(A)
+        S = S if S._array.shape[-1] else S.sum(-1, keepdim=True)
         out = S.sum(-1) if ord == "nuc" else S.amax(-1) if ord == 2 else S.amin(-1)
     else:
         sums = A.abs().sum(-2 if abs(ord) == 1 else -1)
-        out = sums.amax(-1) if ord > 0 else sums.amin(-1)
+        out = sums.sum(-1) if ord > 0 and not sums._array.shape[-1] else sums.amax(-1) if ord > 0 else sums.amin(-1)
     return movedim(out[..., None, None], [-2, -1], list(dim)) if keepdim else out
 
 
@@ -293,8 +295,8 @@ def lstsq(A, B, rcond=None):
         raise NotImplementedError(f"linalg.lstsq of several matrices {EXPLANATION}")
     if A.dtype is not B.dtype:
         raise RuntimeError(
-            f"torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype {A.dtype.title}"
-            f" and other's dtype {B.dtype.title}"
+            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype"
+            f" {A.dtype.title} and other's dtype {B.dtype.title}"
         )
     is_low = A.dtype.kind < 2 or A.dtype.name == "float16"
     refuse(is_low, "This function doesn't handle types other than float and double")

@@ -205,7 +205,12 @@ def addmm(input, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
         raise RuntimeError(
             f"self and mat2 must have the same dtype, but got {input.dtype.title} and {mat2.dtype.title}"
         )
-    out = mm(mat1, mat2)
+    if mat1.dtype is not mat2.dtype:
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {mat1.dtype.title} and {mat2.dtype.title}")
+    for name, x in (("mat1", mat1), ("mat2", mat2)):
+        if x.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
+    out = matmul(mat1, mat2)
     input = input.expand(out.shape)
     if input.dtype.kind < 2:
         alpha, beta = int(alpha), int(beta)
@@ -284,10 +289,10 @@ def pdist(input, p=2.0):
 
 
 def trace(input):
-    if input.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     if input.dtype.kind == 0:
         raise not_implemented("trace", input._array.dtype)
+    if input.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return rename_node(input.diagonal().sum(), "Trace")
 
 

@@ -57,9 +57,9 @@ def median(input, dim=None, keepdim: bool = False):
     """Return the middle number, the lower of two; NaN if there is any."""
     if dim is not None:
         return accept_scalars(median_along)(input, dim, keepdim)
-    refuse_types(input, "bc", '"median_cpu" not implemented for {!r}')
     if not input.numel():
         return rename_node((sum(input) * math.nan).to(input.dtype), "Median")
+    refuse_types(input, "bc", '"median_cpu" not implemented for {!r}')
     return record_extreme(input, median_along(reshape(input.detach(), -1), 0, False).values._array, "Median")
 
 

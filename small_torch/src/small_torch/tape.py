@@ -106,7 +106,10 @@ class Node:
         gradients = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
         if anomalies[0]:
             check_nan(self, gradients)
-        return [self.fit_gradient(index, gradient) for index, gradient in enumerate(gradients)]
+        return [
+            gradient if index < len(self.edges) and self.edges[index] is None else self.fit_gradient(index, gradient)
+            for index, gradient in enumerate(gradients)
+        ]
 
     def fit_gradient(self, index, gradient):
         """Return a gradient in its input's shape and type: summed over axes along which the input was repeated."""

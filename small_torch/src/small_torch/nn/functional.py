@@ -69,9 +69,7 @@ def dropout(input: Tensor, p=0.5, training=True, inplace=False):
     refuse(p < 0.0 or p > 1.0, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
     if not training or p == 0 or not input.numel():
         return input
-    wrong = input.dtype.kind < 2 and p < 1
-    refuse(wrong, "result type Float can't be cast to the desired output type {}", input.dtype.title)
-    out = input * 0 if p == 1 else input * Tensor(dropout_mask(input._array, 1 - p))
+    out = input * input.new_zeros(()) if p == 1 else input * Tensor(dropout_mask(input._array, 1 - p))
     return input._assign(out) if inplace else out
 
 
