@@ -19,8 +19,8 @@ PUBLIC = """
 
 # Names that torch has though they look like misspelt names of small_torch, and methods of torch's tensors and modules.
 SIMILAR = """
-    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU Container FunctionCtx FunctionMeta ELU EmbeddingBag GLU LazyBatchNorm1d
-    LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU Rprop Softmin
+    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU Container FunctionCtx FunctionMeta ELU EmbeddingBag GLU
+    LazyBatchNorm1d LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU Rprop Softmin
     TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad adaptive_max_pool1d adaptive_max_pool2d
     adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_ arctan arctan2 arctan2_
     arctan_ arctanh arctanh_ as_strided asin_ asinh asinh_ atan_ atanh_ avg_pool1d bilinear byte celu chalf
@@ -146,7 +146,8 @@ NO_BACKEND = SimpleNamespace(enabled=False, is_available=always(False), flags=al
 # small_torch has one thread and no graphics card; it compiles and transforms nothing.
 NO_EFFECT = {
     "": {
-        "get_num_threads": always(1), "set_num_threads": always(None), "set_num_interop_threads": always(None),
+        "get_num_threads": always(1),
+        "set_num_threads": lambda int, /: None, "set_num_interop_threads": lambda int, /: None,
         "use_deterministic_algorithms": lambda mode, **options: deterministic.__setitem__(0, mode),
         "are_deterministic_algorithms_enabled": lambda: deterministic[0],
         "is_autocast_enabled": always(False),

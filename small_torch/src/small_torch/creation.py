@@ -12,11 +12,12 @@ from .dtypes import cast_array
 from .elementwise import masked
 from .elementwise import zeros as zero_gradient
 from .in_place import give_to
+from .indexing import PLACES
 from .memory import check_memory, make_in_order
 from .messages import refuse
 from .nested import check_range, nested_array
 from .operands import broadcast_error, check_convertible, complex_type, tensor_from_number
-from .random import multiply_add
+from .random import multiply_add, not_implemented
 from .tape import fit
 from .tensor import Tensor, record
 
@@ -211,12 +212,13 @@ def arange(*arguments, dtype, start=0, end=None, step=1):
         start, end, step, *_ = *arguments, *(start, end, step)[len(arguments) :]
     for position, (name, value) in enumerate({"end": end, "start": start, "step": step}.items(), 1):
         check_argument("arange", name, value, Number, position)
+        refuse(isinstance(value, complex), "value cannot be converted to type double without overflow")
     start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
     if dtype is None:
         integers = all(isinstance(x, (int, np.integer)) for x in (start, end, step))
         dtype = dtypes.int64 if integers else dtypes.default[0]
-    if dtype.kind == 0:
-        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
+    if dtype.kind in (0, 3):
+        raise not_implemented("arange_cpu", dtype.np)
     if not (np.isfinite(start) and np.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if dtype is dtypes.int64:  # torch drops the fractions of each number first
@@ -299,7 +301,8 @@ def complex_(real, imag):
     array = np.empty(shape, complex_type(real.dtype).np)
     array.real, array.imag = real._array, imag._array
     shapes = real._array.shape, imag._array.shape
-    return record(array, "Complex", (real, imag), lambda g: (fit(g.real, shapes[0]), fit(g.imag, shapes[1])))
+    rule = lambda g: (fit(g.real, shapes[0]), fit(g.imag, shapes[1]))  # noqa: E731
+    return record(array, "Complex", (real, imag), rule, (real, imag))
 
 
 # Values in place
@@ -340,7 +343,7 @@ def fill_diagonal_(tensor, fill_value, wrap=False):
     array, off_diagonal = tensor._array.copy(), np.ones(tensor._array.shape, bool)
     np.fill_diagonal(array, check_fill(fill_value, tensor.dtype), wrap)
     np.fill_diagonal(off_diagonal, False, wrap)
-    return tensor._assign(record(array, "CopySlices", (tensor,), lambda g: masked(g, ~off_diagonal)))
+    return tensor._assign(record(array, "CopySlices", (tensor,), lambda g: masked(g, ~off_diagonal), PLACES))
 
 
 # New tensors with the type of another tensor

@@ -43,7 +43,7 @@ def einsum_of(terms, output, operands):
     dims = [*range(len(output), len(letters))]
     if len(aligned) == 1 and dims:
         return out.sum(dims)
-    return reshape(out, *out._array.shape[: len(output)]) if dims else out
+    return reshape(out, out._array.shape[: len(output)]) if dims else out
 
 
 def product_of_two(terms, output, letters, operands):
@@ -80,7 +80,7 @@ def align(x, term, letters):
             second = term.index(letter, first + 1)
             x = x.diagonal(0, first, second)  # the diagonal becomes the last axis
             term = [other for place, other in enumerate(term) if place not in (first, second)] + [letter]
-    x = permute(x, *(term.index(letter) for letter in letters if letter in term))
+    x = permute(x, tuple(term.index(letter) for letter in letters if letter in term))
     for dim, letter in enumerate(letters):
         if letter not in term:
             x = unsqueeze(x, dim)
@@ -121,7 +121,7 @@ def summed(x, dim):
 
 
 def permuted(x, order):
-    return permute(x, *order) if isinstance(x, Tensor) else x.transpose(order)
+    return permute(x, tuple(order)) if isinstance(x, Tensor) else x.transpose(order)
 
 
 def parse_equation(equation, operands):

@@ -130,7 +130,7 @@ def index_copy(input, dim: int, index: Tensor, source: Tensor):
 
 @accept_scalars
 def copy_rows(input, dim, index, source):
-    if source.ndim and slice_shape(input, dim) != slice_shape(source, dim):
+    if slice_shape(input, dim) != slice_shape(source, dim):
         destination_shape, source_shape = (" ".join(map(str, slice_shape(x, dim))) for x in (input, source))
         raise RuntimeError(
             f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape:"

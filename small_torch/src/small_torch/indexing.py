@@ -286,7 +286,9 @@ def put(input, places, values, name, accumulate=False, saved=(), source=None, ke
             outside = masked(g, inside)
         return outside, shrink(take(g, places), shape) if source is None else take(g, places)
 
-    return record(array, name, (input, values if source is None else source), rule, saved or PLACES)
+    inputs = input, values if source is None else source
+    adds = name in ("IndexAdd", "ScatterAdd") and not inputs[1]._requires_grad  # then the rule needs no places
+    return record(array, name, inputs, rule, () if adds else saved or PLACES)
 
 
 def shrink(g, shape):

@@ -109,7 +109,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     check_argument("linalg_vector_norm", "ord", ord, Number, 2)
     x = x if dtype is None else x.to(dtype)
     out = x.norm(ord, dim, keepdim)
-    return reshape(out, *[1] * x.ndim) if dim is None and keepdim else out
+    return reshape(out, (1,) * x.ndim) if dim is None and keepdim else out
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
@@ -152,7 +152,7 @@ def svdvals(A):
             raise NotImplementedError("small_torch has no second derivative of singular values")
         return (U * unsqueeze(g, -2)) @ Vh
 
-    return record(S, "LinalgSvd", (A,), rule)
+    return record(S, "LinalgSvd", (A,), rule, [U])
 
 
 def legacy_svd(input, some=True, compute_uv=True):

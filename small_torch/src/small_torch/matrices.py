@@ -83,7 +83,7 @@ def way_to_second(g, a):
 
 
 def rows(x):
-    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    return x if x.ndim == 2 else x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def way_to_matrix(g, a):
@@ -239,9 +239,9 @@ def tensordot(a, b, dims=2):
     rows, columns = ([dim for dim in range(x.ndim) if dim not in axes] for axes, x in ((first, a), (second, b)))
     shape = [a._array.shape[dim] for dim in rows] + [b._array.shape[dim] for dim in columns]
     count = math.prod(a._array.shape[dim] for dim in first)
-    left = reshape(permute(a, *rows, *first), math.prod(shape[: len(rows)]), count)
-    right = reshape(permute(b, *second, *columns), count, math.prod(shape[len(rows) :]))
-    return reshape(mm(left, right), *shape)
+    left = reshape(permute(a, (*rows, *first)), math.prod(shape[: len(rows)]), count)
+    right = reshape(permute(b, (*second, *columns)), count, math.prod(shape[len(rows) :]))
+    return reshape(mm(left, right), shape)
 
 
 def cross(input, other, dim=None):

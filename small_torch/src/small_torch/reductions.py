@@ -7,6 +7,7 @@ from collections import namedtuple
 import numpy as np
 
 from .arguments import Number
+from .arithmetic import conj
 from .comparing import maximum, minimum
 from .elementwise import floating, masked, set_name
 from .gathering import accept_scalars, scatter
@@ -155,10 +156,12 @@ def prod(input, dim=None, keepdim: bool = False, *, dtype=None):
         if not n:
             return Tensor(np.zeros(x.shape, x.dtype))
         g = g if keepdim else unsqueeze(g, at)
-        # the product of all other numbers, not a quotient: numbers may be zero
+        if x.all():
+            return g * conj(prod(input, at, True) / input)
+        # the product of all other numbers, not a quotient: numbers are zero
         product_before = shift(input, at, n).cumprod(at)
         product_after = flip(shift(flip(input, at), at, n).cumprod(at), at)
-        return g * product_before * product_after
+        return g * conj(product_before * product_after)
 
     array = contiguous(np.prod(x, at, dtype=product_type, keepdims=keepdim))
     return record(array, "Prod.1", (input,), rule, [input])

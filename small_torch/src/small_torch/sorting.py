@@ -42,9 +42,12 @@ def argsort(input, dim=-1, descending=False, *, stable=False):
     return sort(input.detach(), dim, descending).indices
 
 
-@accept_scalars
 def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """Return the k largest numbers along an axis, and their indices."""
+    return accept_scalars(topk_along)(input, k if input.ndim else k or 1, dim, largest)
+
+
+def topk_along(input, k, dim, largest):
     at = axis(dim, input.ndim)
     refuse(not 0 <= k <= input._array.shape[at], "selected index k out of range")
     refuse_types(input, "b", "topk does not support bool dtypes on CPU", RuntimeError)

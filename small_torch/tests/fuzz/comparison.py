@@ -10,6 +10,7 @@ from execution import Watch, array_of, limited_time, next_random, run_statement,
 TOLERANCES = {"float16": 4e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-7, "complex128": 1e-7}
 REFUSAL = re.compile("small_torch|small torch")
 EQUAL_ORDER = re.compile(r"\.(topk|kthvalue|mode|sort|argsort|median)\(")  # torch promises no order of equal elements
+OF_GRAPH = ("requires_grad", "is_leaf", "grad_fn", "text")  # torch's whole numbers sometimes require gradients
 NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)")
 
 
@@ -59,6 +60,8 @@ def compare_text(theirs, ours, digits=True):
 def compare(theirs, ours, path=""):
     """Return the differences of two descriptions: where, what, torch's, small_torch's."""
     found, exact = [], True
+    if re.search("int|bool", theirs.get("dtype", "")) and theirs.get("requires_grad") != ours.get("requires_grad"):
+        theirs, ours = ({k: v for k, v in x.items() if k not in OF_GRAPH} for x in (theirs, ours))
     for key in [*theirs, *(key for key in ours if key not in theirs)]:
         a, b = theirs.get(key), ours.get(key)
         where = f"{path}.{key.removeprefix('part ')}" if isinstance(a, dict) else path
