@@ -13,7 +13,7 @@ y.backward(inputs=[t.ones(1)]) | y.backward(foo=1) | t.autograd.backward([l * 2,
 hooked(l * 3, lambda g: "a") | hooked(l * 3, lambda g: t.ones(3)) | hooked(l * 3, lambda g: g.double()) | hooked(l * 3, lambda g: g * 2)
 kept(l * 3, lambda g: g * 10) | kept((l * 3).mul_(2), lambda g: g + 1) | hooked(l, lambda g: g.clamp(max=0.5))
 J.jacobian(lambda a: m @ a, x, vectorize=True) | J.jacobian(lambda a: a, [x]) | J.jacobian(lambda a: 3, x) | J.jacobian(lambda a: t.ones(2), x, strict=True)
-J.hessian(lambda a, b: (a * b**2).sum(), (x, x)) | J.hessian(lambda a: a**2, x)
+J.hessian(lambda a, b: (a * b**2).sum(), (x, x)) | J.hessian(lambda a: a**2, x) | J.jacobian(t.tanh, x[:0]) | order(l * w, w, l)
 """  # noqa: E501
 TRANSFORMS = """
 f.grad(lambda a: a**2)(x) | f.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, x + 1) | f.grad(lambda a: ((a**2).sum(), a), has_aux=True)(x)
@@ -23,6 +23,7 @@ f.vmap(lambda a: a)(3) | f.vmap(lambda a: a)() | f.vmap(lambda a: t.rand(1))(m) 
 f.vmap(lambda a, b: a * b, in_dims=(0, None))(m, x) | f.vmap(f.vmap(lambda a, b: a * b, in_dims=(None, 0)), in_dims=(0, None))(x, x)
 f.jacrev(lambda a, b: a * b, argnums=(0, 1))(x, x) | f.jacrev(f.jacrev(lambda a: (a**3).sum()))(x)
 f.vmap(f.grad(lambda p, a: f.functional_call(n, p, (a,)).sum()), in_dims=(None, 0))({"weight": t.ones(1, 2), "bias": t.zeros(1)}, m)
+f.vmap(lambda a: a * 2)(m[:0]) | f.vmap(t.sum, in_dims=1)(m[:, :0]) | f.jacrev(t.tanh)(x[:0]) | f.vmap(lambda a: a)(x[0]) | f.jacrev(t.exp)(l).sqrt_()
 """  # noqa: E501
 MATRICES = """
 t.einsum("ij,jk->ik", m.long(), m) | t.einsum("i,i->", x.long(), x) | t.einsum("ij,jk", m > 0, m > 0) | t.einsum("i1->i", m) | t.einsum("ij->ijj", m)
@@ -33,6 +34,11 @@ L.norm(m, -1) | L.norm(m, 3) | L.norm(m[None], 1) | L.norm(m, 1, (0, 1), True) |
 L.matrix_norm(m[None], 1, (0, 1)) | L.matrix_norm(m, -1, keepdim=True) | L.matrix_norm(x) | L.svdvals(x) | L.eigvals(t.ones(2, 3)) | L.qr(m, "r").R.abs() | L.qr(m, "a")
 L.det(t.ones(2, 3)) | L.det(x) | L.inv(m.long()) | L.inv(t.ones(2, 2)) | L.inv(m.half()) | L.solve(m, x.double()) | L.solve(m, m, left=False) | L.solve(m.expand(3, 2, 2), t.ones(3, 2))
 L.solve_triangular(m, x, upper=True) | L.solve_triangular(t.ones(2, 2), m, upper=True, unitriangular=True) | L.lstsq(m, m).rank | L.matrix_power(x, 2) | L.matrix_rank(x)
+t.kron(x[0], x[1]) | t.einsum("->", x[0]) | t.einsum("i,i->", x > 0, x[:1]) | t.einsum("ii", m[:, :1]) | L.matrix_power(m, 0) | t.matrix_power(w.view(1, 1), 0)
+L.inv(m).stride() | L.svd(m).U.stride() | L.solve(m, m).stride() | L.inv(m * t.nan) | L.lstsq(m, m.double()) | L.solve_triangular(m, m.long(), upper=True)
+m[:, :0].bool() @ m[:0].bool() | L.det(m.half()) | L.matrix_norm(m.half(), 1) | L.matrix_norm(m[:0], 2) | t.addmm(m, m, m.double()) | t.addmm(m, m, x) | m.inverse(1)
+t.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2)) | repr(t.sparse_coo_tensor([[0], [1]], [2], dtype=t.float64)) | t.sparse_coo_tensor([[0, 1]], [1], (2,))
+t.matmul(m.expand(3, 2, 2), w.expand(2, 1)[:, :0]).sum().backward() | t.prod(l * t.inf).backward() or l.grad
 """  # noqa: E501
 DATA = """
 list(D.DataLoader(range(5), 2, shuffle=True)) | list(D.RandomSampler(range(5), True, 40)) | list(D.RandomSampler(range(5), num_samples=12)) | D.RandomSampler([])
@@ -55,6 +61,14 @@ def names(t):
         y.sum().backward()
         return l.grad
 
+    def order(*tensors):
+        """Return the numbers of the tensors in the order in which their hooks are called."""
+        called = []
+        for number, x in enumerate(tensors):
+            x.register_hook(lambda g, number=number: called.append(number))
+        tensors[0].exp().sum().backward()
+        return called
+
     def kept(y, hook):
         y.retain_grad()
         y.register_hook(hook)
@@ -70,7 +84,7 @@ def names(t):
         "x": t.tensor([1.0, 2.0]),
         "m": t.tensor([[1.0, 2], [3, 5]]),
     }
-    return {"t": t, "hooked": hooked, "kept": kept} | places | tensors
+    return {"t": t, "hooked": hooked, "kept": kept, "order": order} | places | tensors
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -72,7 +72,7 @@ ROUNDED = {
 
 
 @pytest.mark.parametrize("name", ROUNDED)
-@given(shape=SHAPES, seed=SEEDS, dtype=st.sampled_from(["float32", "float64"]))
+@given(shape=SHAPES, seed=SEEDS, dtype=st.sampled_from(["float16", "float32", "float64"]))
 @settings(max_examples=12)
 def test_normal_numbers_are_torchs_up_to_rounding(name, shape, seed, dtype):
     """Logarithms and sines round differently; the number of bits drawn is the same, and so the next number."""
@@ -80,7 +80,9 @@ def test_normal_numbers_are_torchs_up_to_rounding(name, shape, seed, dtype):
     for t in (torch, small_torch):
         t.manual_seed(seed)
         drawn.append([np.array(tensor.tolist()) for tensor in (ROUNDED[name](t, shape, getattr(t, dtype)), t.rand(2))])
-    np.testing.assert_allclose(drawn[1][0], drawn[0][0], rtol=0, atol={"float32": 3e-6, "float64": 1e-14}[dtype])
+    np.testing.assert_allclose(
+        drawn[1][0], drawn[0][0], rtol=0, atol={"float16": 8e-3, "float32": 3e-6, "float64": 1e-14}[dtype]
+    )
     np.testing.assert_array_equal(drawn[1][1], drawn[0][1])
 
 

@@ -142,6 +142,9 @@ with_hooks(t, leaf(t), lambda g: g * 2, lambda g: None) | with_retained_grad(t) 
 run_backward(t, (x := leaf(t)) + x, x, times=2) | grad_modes(t) | with_anomaly_detection(t) | with_shared_gradient(t) | run_backward(t, leaf(t).exp().add_(1))
 run_backward(t, leaf(t).tanh().mul_(2)) | leaf(t).numpy() | leaf(t).add_(1) | leaf(t)[0].add_(1) | numbers(2, 3, grad=True).add_(1)
 numbers(2, 3, grad=True)[0].add_(1) | leaf(t).__setitem__(0, 1.0) | t.ones(1, 3).expand(2, 3).add_(1)
+run_backward(t, leaf(t)[[0, 1]], times=2) | run_backward(t, leaf(t)[leaf(t) > 0], times=2) | run_backward(t, leaf(t).max(), times=2)
+run_backward(t, leaf(t).sort().values, times=2) | run_backward(t, leaf(t).index_add(0, t.tensor([0]), t.ones(1, 3, dtype=t.float64)), times=2)
+change_index_before_backward(t, lambda x, i: x.max(0)[0] + i * (i := x.max(0)[1]), t.tensor([0]), lambda i: i.add_(1))
 [t.tensor(2.0, dtype=t.float64) * t.ones(2), t.tensor(2) * t.ones(2, dtype=t.int32)]
 """  # noqa: E501
 

@@ -79,7 +79,7 @@ def check_matrices(A, name, square=False, letter="A"):
         raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {A.dtype.title}")
     if A.dtype.name == "float16" and name in OF_LAPACK:
         raise not_implemented(OF_LAPACK[name], A._array.dtype)
-    if A.dtype.name == "float16" and name != "matrix_power":
+    if A.dtype.name == "float16" and name not in ("matrix_power", "matrix_norm"):
         raise RuntimeError(f"linalg.{name}: Low precision dtypes not supported. Got Half")
 
 
@@ -119,7 +119,9 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     sum of a column or row), -1 or -inf (the smallest).
     """
     A = A if dtype is None else A.to(dtype)
-    check_matrices(A, "matrix_norm" if ord in ("nuc", 2, -2) or A.dtype.kind < 2 else "matrix_power")
+    check_matrices(A, "matrix_norm")
+    low = A.dtype.name == "float16" and ord in ("nuc", 2, -2)
+    refuse(low, "linalg.matrix_norm: Low precision dtypes not supported. Got Half")
     if ord not in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     A = movedim(A, list(dim), [-2, -1])

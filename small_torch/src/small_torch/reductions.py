@@ -142,13 +142,13 @@ def prod(input, dim=None, keepdim: bool = False, *, dtype=None):
     input = cast(input, dtype)
     x = input._array
     product_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
-    if dim is None:
-        flat = reshape(input, -1)
-        return rename_node(
-            reshape(prod(flat, 0, dtype=dtype), ()) if input.ndim != 1 else prod(flat, 0, dtype=dtype), "Prod"
-        )
     if not input.ndim:
-        return rename_node(prod(reshape(input, 1), dim, dtype=dtype), "Prod.1")
+        axis(dim or 0, 0)
+        name = "Prod" if dim is None else "Prod.1"
+        return record(x.astype(product_type), name, (input,), lambda g: g, [input])
+    if dim is None:
+        out = prod(reshape(input, -1), 0, dtype=dtype)
+        return rename_node(out if input.ndim == 1 else reshape(out, ()), "Prod")
     at = axis(dim, input.ndim)
     n = x.shape[at]
 
