@@ -7,7 +7,7 @@ from .arguments import Sizes, check_argument, parse_size, refuse_keywords
 from .creation import check_lengths, default_np, empty, empty_like, factory, zeros_like
 from .elementwise import set_name
 from .elementwise import zeros as zero_gradient
-from .memory import make_in_order, memory_order
+from .memory import check_memory, make_in_order, memory_order
 from .messages import refuse
 from .random import default_generator, not_implemented
 from .tape import no_grad
@@ -113,7 +113,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
 def bernoulli(input: Tensor, p=None, *, generator=None):
     """Draw 1 with the probability that `input` has at each place, or p; 0 otherwise."""
     if not input.numel():
-        return zeros_like(input.detach())
+        return record(input._array.copy(), "Bernoulli", (input,), zero_gradient)
     if p is None and input.dtype.kind != 2:
         raise not_implemented("bernoulli_tensor_cpu_p_", input._array.dtype)
     drawn = bernoulli_(empty(input.shape, dtype=input.dtype), input.detach() if p is None else p, generator=generator)
@@ -151,6 +151,7 @@ def multinomial(input: Tensor, num_samples: int, replacement=False, *, generator
 def write(tensor, node, draw):
     """Write random numbers into a tensor, in the order of its memory. draw: returns an array of a shape."""
     tensor._check_may_change()  # before numbers are drawn
+    check_memory(tensor._array)
     array = make_in_order(tensor._array, draw).astype(tensor._array.dtype, copy=False)
     return tensor._assign(record(array, node, (tensor,), zero_gradient))
 
@@ -191,6 +192,8 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
         check_argument("bernoulli_", "p", p, float, 1)
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        if tensor.is_complex() and tensor.numel():
+            raise not_implemented("bernoulli_scalar_cpu_", tensor._array.dtype)
         return write(tensor, "Bernoulli.2", lambda shape: generator.bernoulli(shape, p))
     if p.dtype.kind != 2 and p.numel():
         raise not_implemented("bernoulli_tensor_cpu_p_", p._array.dtype)

@@ -153,7 +153,8 @@ def index_fill(input, dim: int, index: Tensor, value):
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
-    if isinstance(value, complex) and input.dtype.kind < 3:
+    is_complex = value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)
+    if is_complex and input.dtype.kind < 3:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     refuse(index.ndim > 1, "Index has to be a vector/scalar")
     if isinstance(value, Tensor) and value.requires_grad and input.dtype.kind < 2 and recording[0]:

@@ -282,6 +282,8 @@ def pdist(input, p=2.0):
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     if input.dtype.kind != 2:
         raise RuntimeError("pdist only supports floating-point dtypes")
+    if input.dtype.name == "float16":
+        raise not_implemented("pdist", input._array.dtype)
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     first, second = np.triu_indices(input._array.shape[0], 1)

@@ -1,16 +1,20 @@
 """User-defined operations with their own gradient: `torch.autograd.Function`."""
 
-from ..tape import Node, no_grad, recording
+from ..tape import Node, changed_error, freed_error, no_grad, recording
 from ..tensor import Tensor
 
 
 class _Context:
     """The `ctx` through which a Function's forward passes data to its backward."""
 
-    saved_tensors, needs_input_grad, materialize_grads = (), (), True
+    needs_input_grad, materialize_grads, node = (), True, None
 
     def __init__(self):
-        self.non_differentiable = self.dirty = ()
+        self.non_differentiable = self.dirty = self.to_save = ()
+
+    @property
+    def saved_tensors(self):
+        return self.to_save if self.node is None else self.node.read_saved()
 
     def save_for_backward(self, *tensors):
         self.to_save = tensors
@@ -24,6 +28,29 @@ class _Context:
 
     def set_materialize_grads(self, value):
         self.materialize_grads = value
+
+
+class FunctionNode(Node):
+    """The node of a Function. Only if `backward` reads the saved tensors, they must be there, and unchanged."""
+
+    kept, freed = (), False
+
+    def gradients(self, output_gradients):
+        self.freed = self.freed or self.rule is None
+        self.rule, self.kept, self.saved = self.call, self.saved, ()
+        try:
+            return super().gradients(output_gradients)
+        finally:
+            self.saved, self.kept = self.kept, ()
+
+    def read_saved(self):
+        if self.freed:
+            raise freed_error()
+        for tensor, version in self.kept:
+            if tensor._changes[0] != version:
+                raise changed_error(tensor, version)
+        tensors = iter(self.kept)
+        return tuple(next(tensors)[0] if there else None for there in self.places)
 
 
 class Function:
@@ -44,15 +71,14 @@ class Function:
             if separate:
                 cls.setup_context(context, arguments, returned)
         results = returned if isinstance(returned, tuple) else (returned,)
-        to_save = getattr(context, "to_save", ())
+        to_save, context.to_save = context.to_save, ()
         if not (recording[0] and any(tensor.requires_grad for tensor in tensors)):
-            context.saved_tensors = to_save
             return returned
 
         def rule(*gradients):
             if not context.materialize_grads:
                 gradients = [None if id(g) in missing else g for g in gradients]
-            context.saved_tensors = tuple(saved)
+            context.node = node
             input_gradients = cls.backward(context, *gradients)
             input_gradients = input_gradients if isinstance(input_gradients, tuple) else (input_gradients,)
             extra = input_gradients[len(arguments) :]
@@ -70,7 +96,9 @@ class Function:
         # A saved tensor that is an output is replaced by the recorded output, so that second derivatives reach it.
         replaced = {id(old): new for old, new in zip(results, outputs)}
         saved = [x if x is None else replaced.get(id(x), x) for x in to_save]
-        node = Node(cls.__name__, tensors, rule, [x for x in saved if x is not None], len(output_tensors))
+        node = FunctionNode(cls.__name__, tensors, rule, [x for x in saved if x is not None], len(output_tensors))
+        node.call, node.places = rule, [x is not None for x in saved]
+        del saved
         node.title = cls.__name__
         node.name_of = lambda output: f"{cls.__name__}Backward"
         non_differentiable = {id(tensor) for tensor in context.non_differentiable}
