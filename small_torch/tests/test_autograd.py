@@ -14,7 +14,7 @@ hooked(l * 3, lambda g: "a") | hooked(l * 3, lambda g: t.ones(3)) | hooked(l * 3
 kept(l * 3, lambda g: g * 10) | kept((l * 3).mul_(2), lambda g: g + 1) | hooked(l, lambda g: g.clamp(max=0.5))
 J.jacobian(lambda a: m @ a, x, vectorize=True) | J.jacobian(lambda a: a, [x]) | J.jacobian(lambda a: 3, x) | J.jacobian(lambda a: t.ones(2), x, strict=True)
 J.hessian(lambda a, b: (a * b**2).sum(), (x, x)) | J.hessian(lambda a: a**2, x) | J.jacobian(t.tanh, x[:0]) | order(l * w, w, l)
-(z := Double.apply(l * 1), z.sum().backward(), z.sum().backward(), l.grad) | t.pdist(m.half()) | t.ones(2).index_fill(0, t.tensor([0]), t.tensor(1j))
+(z := Double.apply(l * 1), z.sum().backward(), z.sum().backward(), l.grad) | t.pdist(m.half()) | t.cdist(m.half(), m.half()) | L.matrix_rank(m.long()) | t.addmm(l, m, m, beta=0) | t.ones(2).index_fill(0, t.tensor([0]), t.tensor(1j))
 """  # noqa: E501
 TRANSFORMS = """
 f.grad(lambda a: a**2)(x) | f.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, x + 1) | f.grad(lambda a: ((a**2).sum(), a), has_aux=True)(x)

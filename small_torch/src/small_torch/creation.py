@@ -252,9 +252,16 @@ def linspace(start: Number, end: Number, steps: int, *, dtype):
     if steps == 1:
         return np.asarray([check_convertible(start, dtype)], kind)
     start, end = (kind(check_convertible(x, dtype)) for x in (start, end))
+    if dtype.kind == 3:
+        array = np.empty(steps, kind)
+        for part in ("real", "imag"):
+            numbers = linspace(*(getattr(x, part).item() for x in (start, end)), steps, dtype=dtype.to_real())
+            setattr(array, part, numbers._array)
+        return array
     step, i = (end - start) / kind(steps - 1) if steps > 1 else kind(0), np.arange(steps)
-    array = np.where(i < steps // 2, multiply_add(i, step, start), multiply_add(steps - 1 - i, -step, end))
-    return array.astype(kind)
+    with np.errstate(all="ignore"):
+        array = np.where(i < steps // 2, multiply_add(i, step, start), multiply_add(steps - 1 - i, -step, end))
+        return array.astype(kind)
 
 
 @factory

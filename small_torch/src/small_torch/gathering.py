@@ -59,7 +59,6 @@ def index_select(input, dim: int, index: Tensor):
     return record(array, "IndexSelect", (input,), lambda g: put_sum(g, shape, places), [index])
 
 
-@accept_scalars
 def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
     """Return a copy to which rows are added at these indices."""
     dim = axis(dim, input.ndim)
@@ -67,6 +66,22 @@ def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
         raise RuntimeError(
             f"index_add_(): self ({input.dtype.title}) and source ({source.dtype.title}) must have the same scalar type"
         )
+    if not source.ndim and index.numel() != 1:
+        axis(0, 0, wrap_scalar=False)
+    if not input.ndim and source.ndim and index.numel() == source._array.shape[dim]:
+        raise slices_error(input, source)
+    return add_rows_at(input, dim, index, source, alpha)
+
+
+def slices_error(input, source):
+    return RuntimeError(
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+        f"{list(input.shape)} source.shape = {list(source.shape)}"
+    )
+
+
+@accept_scalars
+def add_rows_at(input, dim, index, source, alpha):
     if index.ndim > 1:
         raise IndexError(
             f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.title}"
@@ -78,10 +93,7 @@ def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
             f"({source._array.shape[dim] if source.ndim else 1}), for dim: {dim}"
         )
     if source.ndim != input.ndim or slice_shape(input, dim) != slice_shape(source, dim):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(input.shape)} source.shape = {list(source.shape)}"
-        )
+        raise slices_error(input, source)
     if not input.numel():
         return unchanged(input, source, "IndexAdd")
     if input.ndim == 1 and ((index._array < 0) | (index._array >= input.numel())).any():

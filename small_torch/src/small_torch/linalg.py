@@ -184,6 +184,7 @@ def qr(A, mode="reduced"):
 def matrix_rank(A, tol=None, hermitian=False):
     if A.ndim < 2:
         raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    refuse(A.dtype.kind < 2, "This function doesn't handle types other than float and double")
     return Tensor(np.asarray(np.linalg.matrix_rank(A._array, tol, hermitian), np.int64))
 
 

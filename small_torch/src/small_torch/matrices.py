@@ -11,7 +11,7 @@ from .products import product
 from .random import not_implemented
 from .shapes import movedim, permute, reshape, transpose, unsqueeze
 from .tape import rename_node
-from .tensor import Tensor, axis
+from .tensor import Tensor, axis, record
 
 
 def check_same_type(first, second):
@@ -215,7 +215,9 @@ def addmm(input, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
     if input.dtype.kind < 2:
         alpha, beta = int(alpha), int(beta)
     out = out if alpha == 1 else out * alpha
-    return rename_node(out + (input if beta == 1 else input * beta) if beta else out, "Addmm")
+    if not beta:  # then numbers of the input do not matter, not even NaN
+        return record(out._array, "Addmm", (out, input), lambda g: (g, g * 0))
+    return rename_node(out + (input if beta == 1 else input * beta), "Addmm")
 
 
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
@@ -273,6 +275,8 @@ def cdist(x1, x2, p=2.0):
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     require_same_type(x1, x2)
+    if x1.dtype.name == "float16":
+        raise not_implemented("cdist", x1._array.dtype)
     return rename_node((unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1), "Cdist")
 
 
