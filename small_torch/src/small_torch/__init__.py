@@ -151,12 +151,17 @@ def _with_out(function):
 
 def _in_place(function):
     """Return the operation's variant that changes its first tensor in place."""
+    is_logical = function.__name__.startswith("logical_")
 
     def change(self, *arguments, **options):
+        if is_logical and tape.recording[0]:  # torch does not record these
+            with tape.no_grad():
+                return change(self, *arguments, **options)
         before = self
-        if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
-            before = Tensor(self._array.copy())
-            before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
+        given = (self, *arguments, *options.values())
+        if tape.recording[0] and any(isinstance(x, Tensor) and x.requires_grad for x in given):
+            before = Tensor(self._array.copy())  # the backward pass needs its old numbers
+            before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
         return self._assign(function(before, *arguments, **options))
 
     change.__name__ = function.__name__ + "_"
