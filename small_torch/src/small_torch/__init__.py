@@ -158,8 +158,8 @@ def _in_place(function):
             with tape.no_grad():
                 return change(self, *arguments, **options)
         before = self
-        given = (self, *arguments, *options.values())
-        if tape.recording[0] and any(isinstance(x, Tensor) and x.requires_grad for x in given):
+        given = [x for x in (self, *arguments, *options.values()) if isinstance(x, Tensor) and x.requires_grad]
+        if tape.recording[0] and given:
             before = Tensor(self._array.copy())  # the backward pass needs its old numbers
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
         return self._assign(function(before, *arguments, **options))
