@@ -175,22 +175,24 @@ def _with_out(operation):
 
 def _in_place(function):
     """Return the operation's variant that changes its first tensor in place."""
-
     name = function.__name__
+    is_logical = name.startswith("logical_")
     fills, strict = name.endswith("_fill"), name in ("index_add", "index_copy", "scatter", "scatter_add")
     may_repeat = fills or name == "index_put"
 
     def change(self, *arguments, **options):
+        if is_logical and tape.recording[0]:  # torch does not record these
+            with tape.no_grad():
+                return change(self, *arguments, **options)
         if self._base is not None or self._requires_grad:
             views.check_may_change(self)
         if memory.overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
-        before = self
-        if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
-            before = Tensor(self._array.copy())
-            before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
-        values = (*arguments, *options.values())
-        shared = [x._array for x in values if isinstance(x, Tensor) and x._changes is self._changes]
+        before, tensors = self, [x for x in (*arguments, *options.values()) if isinstance(x, Tensor)]
+        if tape.recording[0] and any(x.requires_grad for x in (self, *tensors)):
+            before = Tensor(self._array.copy())  # the backward pass needs its old numbers
+            before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
+        shared = [x._array for x in tensors if x._changes is self._changes]
         if fills:  # a number is read before
             shared = [array for array in shared if array.ndim]
         if shared and not strict:

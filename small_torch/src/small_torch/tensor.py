@@ -323,7 +323,7 @@ def wrap(array, new=object.__new__):
     """Return numpy's array or number as a tensor: a faster `Tensor(array)`."""
     if type(array) is not np.ndarray:
         array = np.asarray(array)
-    if array.dtype.char in NARROW:
+    if NARROW and array.dtype.char in NARROW:
         array = array.astype(np.int64)
     out = new(Tensor)
     out._array, out._changes = array, [0]
