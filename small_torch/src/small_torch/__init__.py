@@ -41,11 +41,7 @@ from . import (
     utils,
     views,
 )  # fmt: skip
-from .absent import (
-    add_modules_without_effect,
-    always,
-    refuse_missing_names,
-)
+from .absent import add_modules_without_effect, always, refuse_missing_names
 from .arguments import checked, type_name
 from .dtypes import (  # noqa: F401
     Size,
@@ -189,7 +185,7 @@ def _in_place(function):
         if memory.overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
         before, tensors = self, [x for x in (*arguments, *options.values()) if isinstance(x, Tensor)]
-        if tape.recording[0] and any(x.requires_grad for x in (self, *tensors)):
+        if tape.recording[0] and [x for x in (self, *tensors) if x.requires_grad]:
             before = Tensor(self._array.copy())  # the backward pass needs its old numbers
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
         shared = [x._array for x in tensors if x._changes is self._changes]

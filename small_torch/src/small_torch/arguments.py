@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .absent import EXPLANATION, MISSING_KEYWORDS
+from .messages import refuse
 from .tensor import Tensor
 
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)
@@ -139,8 +140,7 @@ def type_name(value):
 
 def parse_size(sizes, title, argument="size"):
     """Return sizes, `f(2, 3)` or `f((2, 3))`, as a tuple; raise torch's errors for what is not a size."""
-    if not sizes:
-        raise TypeError(f'{title}() missing 1 required positional arguments: "{argument}"')
+    refuse(not sizes, '{}() missing 1 required positional arguments: "{}"', title, argument, kind=TypeError)
     if len(sizes) > 1 and isinstance(sizes[0], (tuple, list)):
         raise TypeError(f"{title}() takes 1 positional argument but {len(sizes)} were given")
     if type(sizes) is tuple and all(type(size) is int for size in sizes):

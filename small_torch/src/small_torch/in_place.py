@@ -5,6 +5,7 @@ import numpy as np
 from .elementwise import FormulaNode, quiet, zeros
 from .indexing import check_source, index_tensors, is_whole, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
+from .messages import refuse
 from .operands import KINDS, broadcast_error, scalar_array, tensor_type
 from .tape import recording
 from .tensor import Tensor, record, wrap
@@ -24,15 +25,9 @@ def assign(tensor, new, may_repeat=False):
             broadcast = np.broadcast_shapes(new.shape, tensor.shape)
         except ValueError:
             raise broadcast_error(tensor, new) from None
-        if broadcast != tuple(tensor.shape):
-            raise RuntimeError(
-                f"output with shape {list(tensor.shape)} doesn't match the broadcast shape {list(broadcast)}"
-            )
+        refuse(broadcast != tuple(tensor.shape), "broadcast result", list(tensor.shape), list(broadcast))
         new = new.expand(tensor.shape)
-    if new.dtype.kind > tensor.dtype.kind:
-        raise RuntimeError(
-            f"result type {new.dtype.title} can't be cast to the desired output type {tensor.dtype.title}"
-        )
+    refuse(new.dtype.kind > tensor.dtype.kind, "cast", new.dtype.title, tensor.dtype.title)
     has_graph = recording[0] and (new.requires_grad or tensor.requires_grad)
     quiet.run(np.copyto, tensor._array, new._array, "unsafe")
     tensor._changes[0] += 1
@@ -91,15 +86,8 @@ def setitem(tensor, index, value):
 
 def give_to(out, result, name):
     """Give a result to the tensor `out`, which takes the result's shape, as one change in place."""
-    if result.requires_grad or out.requires_grad:
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the"
-            " arguments requires grad."
-        )
-    if result.dtype.kind > out.dtype.kind:
-        raise RuntimeError(
-            f"result type {result.dtype.title} can't be cast to the desired output type {out.dtype.title}"
-        )
+    refuse(result.requires_grad or out.requires_grad, "gradient of out", name)
+    refuse(result.dtype.kind > out.dtype.kind, "cast", result.dtype.title, out.dtype.title)
     if out.shape != result.shape:
         memory = out._array.reshape(-1)
         large = out._array.flags.c_contiguous and memory.size >= result.numel()
