@@ -157,16 +157,13 @@ _IN_PLACE = """
 def _with_out(operation):
     """Return the operation with torch's argument `out`, a tensor that takes the result, and with torch's errors."""
 
-    def call(*arguments, out=None, **options):
-        if out is None:
-            return operation(*arguments, **options)
+    def fill(out, arguments, options):
         for argument in arguments:
             if isinstance(argument, Tensor) and argument._changes is out._changes:
                 memory.check_memory(out._array, argument._array, whole=operation.__name__ == "cat")
         return in_place.give_to(out, operation(*arguments, **options), operation.__name__)
 
-    call.__name__, call.__doc__, call.__wrapped__ = operation.__name__, operation.__doc__, operation
-    return checked(call)
+    return checked(operation, fill=fill)
 
 
 def _in_place(function):
@@ -182,15 +179,17 @@ def _in_place(function):
                 return change(self, *arguments, **options)
         if self._base is not None or self._requires_grad:
             views.check_may_change(self)
-        if memory.overlaps_itself(self._array):
+        if self._overlaps and memory.overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
-        before, tensors = self, [x for x in (*arguments, *options.values()) if isinstance(x, Tensor)]
-        if tape.recording[0] and [x for x in (self, *tensors) if x.requires_grad]:
+        before, has_graph, shared = self, self._requires_grad, []
+        for x in (*arguments, *options.values()) if options else arguments:
+            if isinstance(x, Tensor):
+                has_graph |= x._requires_grad
+                if x._changes is self._changes and (x._array.ndim or not fills):  # a number to fill with is read before
+                    shared.append(x._array)
+        if has_graph and tape.recording[0]:
             before = Tensor(self._array.copy())  # the backward pass needs its old numbers
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
-        shared = [x._array for x in tensors if x._changes is self._changes]
-        if fills:  # a number is read before
-            shared = [array for array in shared if array.ndim]
         if shared and not strict:
             memory.check_memory(self._array, *shared, whole=may_repeat, may_repeat=may_repeat)
         new = function(before, *arguments, **options)

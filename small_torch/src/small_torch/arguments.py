@@ -40,14 +40,17 @@ TITLES = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "vec
 OF_ALL = "out dtype device requires_grad layout pin_memory".split()
 
 
-def checked(operation, is_method=False, only_types=False):
+def checked(operation, is_method=False, only_types=False, fill=None):
     """Return an operation whose errors are torch's where its arguments are to blame. It may be used as a decorator.
 
-    only_types: leave the other errors as they are, since torch's operation is written in Python.
+    only_types: leave the other errors as they are, since torch's operation is written in Python. fill: fills the tensor
+    `out` with the result of arguments and options, if the operation has this argument.
     """
 
     def call(*arguments, **options):
         try:
+            if fill and "out" in options and (out := options.pop("out")) is not None:
+                return fill(out, arguments, options)
             try:
                 return operation(*arguments, **options)
             except TypeError:
@@ -143,7 +146,7 @@ def parse_size(sizes, title, argument="size"):
     refuse(not sizes, '{}() missing 1 required positional arguments: "{}"', title, argument, kind=TypeError)
     if len(sizes) > 1 and isinstance(sizes[0], (tuple, list)):
         raise TypeError(f"{title}() takes 1 positional argument but {len(sizes)} were given")
-    if type(sizes) is tuple and all(type(size) is int for size in sizes):
+    if {*map(type, sizes)} == {int}:
         return sizes
     single = len(sizes) == 1
     lengths = sizes[0] if single and isinstance(sizes[0], (tuple, list)) else sizes

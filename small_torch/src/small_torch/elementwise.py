@@ -16,7 +16,7 @@ import numpy as np
 
 from . import dtypes
 from .arguments import Operand
-from .memory import arrange
+from .memory import arrange, is_in_rows
 from .operands import broadcast_error, operands, refuse_type, refused_kinds
 from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, check_saved, freed_error, recording
 from .tensor import Tensor, record, wrap
@@ -139,7 +139,8 @@ def compute(function, *tensors):
         out = quiet.run(function, *arrays)
     except ValueError:
         raise broadcast_error(*tensors) from None
-    if arrays[0].flags.c_contiguous or out.ndim < 2:
+    first = arrays[0]
+    if first.flags.c_contiguous or out.ndim < 2 or is_in_rows(first) and first.shape == out.shape:
         return out
     return arrange(out, *(np.broadcast_to(array, out.shape).strides for array in arrays))
 

@@ -17,8 +17,9 @@ def assign(tensor, new, may_repeat=False):
 
     may_repeat: whether several places of the tensor may be the same place in memory.
     """
-    check_may_change(tensor, new)
-    if not may_repeat:
+    if tensor._base is not None or tensor._requires_grad:
+        check_may_change(tensor, new)
+    if 0 in tensor._array.strides and not may_repeat:
         check_memory(tensor._array)
     if new._array.shape != tensor._array.shape:
         try:
@@ -27,14 +28,15 @@ def assign(tensor, new, may_repeat=False):
             raise broadcast_error(tensor, new) from None
         refuse(broadcast != tuple(tensor.shape), "broadcast result", list(tensor.shape), list(broadcast))
         new = new.expand(tensor.shape)
-    refuse(new.dtype.kind > tensor.dtype.kind, "cast", new.dtype.title, tensor.dtype.title)
-    has_graph = recording[0] and (new.requires_grad or tensor.requires_grad)
+    if new._array.dtype != tensor._array.dtype:
+        refuse(new.dtype.kind > tensor.dtype.kind, "cast", new.dtype.title, tensor.dtype.title)
+    has_graph = recording[0] and (new._requires_grad or tensor._requires_grad)
     quiet.run(np.copyto, tensor._array, new._array, "unsafe")
     tensor._changes[0] += 1
     if has_graph:
-        if not new.requires_grad:  # its own gradient is zero
+        if not new._requires_grad:  # its own gradient is zero
             new = record(new._array, "Copy", (clone_graph(tensor),), zeros)
-        elif isinstance(new._grad_fn, FormulaNode) and new.dtype is tensor.dtype:
+        elif isinstance(new._grad_fn, FormulaNode) and new._array.dtype == tensor._array.dtype:
             new._grad_fn.move_result(tensor)
         take_graph(tensor, new)
     return tensor

@@ -76,7 +76,11 @@ def split_sizes(input, sizes, dim, name):
 def pieces(input, indices, name, rule):
     """Record several views of a tensor."""
     return record_views(
-        input, [input._array[index] for index in indices], name, rule, lambda base, k: getitem(base, indices[k])
+        input,
+        [input._array[index] for index in indices],
+        name,
+        rule,
+        lambda base, number: getitem(base, indices[number]),
     )
 
 

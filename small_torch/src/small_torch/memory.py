@@ -14,6 +14,16 @@ def contiguous(array):
     return array.reshape(-1).reshape(array.shape) if 1 in array.shape and array.ndim > 1 else array
 
 
+def is_in_rows(array):
+    """Return True if each axis of an array has a larger stride than the next one, as the parts of rows have."""
+    before, *strides = array.strides
+    for step in strides:
+        if step >= before:
+            return False
+        before = step
+    return before > 0
+
+
 def in_columns(array):
     """Return matrices whose numbers lie column by column, as torch's linear algebra returns them."""
     return contiguous(array.swapaxes(-2, -1)).swapaxes(-2, -1)

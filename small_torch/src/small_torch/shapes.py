@@ -326,7 +326,9 @@ def unfold(input, dimension: int, size: int, step: int):
     refuse(size < 0, f"size is {size} but must be >= 0")
     refuse(size > n, f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
     refuse(step <= 0, f"step is {step} but must be > 0")
-    return windows(input, dim, size, step)
+    out = windows(input, dim, size, step)
+    out._overlaps = True
+    return out
 
 
 def numel(input):

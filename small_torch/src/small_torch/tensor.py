@@ -49,6 +49,7 @@ class Tensor(Conversions):
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _views = False, None, 0, None, None, None, None
     retains_grad = _is_inference = False
+    _overlaps = False  # whether it is a view of windows, which share numbers
     _grad, device = None, cpu
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
