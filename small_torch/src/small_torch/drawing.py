@@ -94,7 +94,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
         with no_grad():
             return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
     if isinstance(std, Tensor):
-        refuse((std._array < 0).any(), "normal expects all elements of std >= 0.0")
+        refuse(not (std._array >= 0).all(), "normal expects all elements of std >= 0.0")
     elif std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):

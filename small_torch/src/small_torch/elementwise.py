@@ -153,7 +153,10 @@ def unary(name, function, way, *, convert=True, title=None):
         x = floating(input) if convert else input
         if x._array.dtype.kind in refused:
             refuse_type(name, x)
-        return record_formula(formula, quiet.run(function, x._array), x)
+        array = quiet.run(function, x._array)
+        if 0 in x._array.strides and array.ndim > 1:  # numpy takes the axis of repeated numbers for the innermost
+            array = arrange(array, x._array.strides)
+        return record_formula(formula, array, x)
 
     operation.function = function
     return set_name(name, operation)

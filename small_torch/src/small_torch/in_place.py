@@ -17,6 +17,7 @@ def assign(tensor, new, may_repeat=False):
 
     may_repeat: whether several places of the tensor may be the same place in memory.
     """
+    refuse(tensor._is_inference and recording[0] is not None, "inference in place")
     if tensor._base is not None or tensor._requires_grad:
         check_may_change(tensor, new)
     if 0 in tensor._array.strides and not may_repeat:
@@ -59,10 +60,12 @@ def setitem(tensor, index, value):
         if isinstance(value, complex) and tensor.dtype.kind < 3:
             raise RuntimeError(f"value cannot be converted to type {tensor.dtype.c_name} without overflow")
         value = Tensor(scalar_array(value, tensor.dtype))
+    elif places is not None and not value.ndim and isinstance(index, Tensor) and index._array.dtype == bool:
+        value = value.to(tensor.dtype)  # torch fills the places of a mask
     elif places is not None:
         check_source(tensor, value)
     view = None
-    if recording[0] and (tensor._requires_grad or value._requires_grad):
+    if recording[0] and (tensor._requires_grad or value._requires_grad) and tensor._array.dtype.kind in "fc":
         view = tensor if places is not None and is_whole(basic) else tensor[basic]
         check_may_change(view, value)
     if value._changes is tensor._changes or places is None and has_repeats(tensor._array):

@@ -98,6 +98,7 @@ RuntimeError: huber types: Found dtype {} but expected {}
 RuntimeError: index put types: Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.
 RuntimeError: index type: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {} instead (while checking arguments for {})
 RuntimeError: indexed values: shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}
+RuntimeError: inference in place: Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.
 RuntimeError: inference: Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.
 RuntimeError: interpolation: quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {}
 RuntimeError: joined shapes: Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor number {} in the list.

@@ -14,6 +14,7 @@ from . import dtypes
 from .absent import no_method
 from .conversions import Conversions
 from .dtypes import Size, cast_array, cpu
+from .memory import arrange
 from .messages import refuse
 from .nested import legacy_array
 from .printing import meta_text, tensor_text
@@ -261,6 +262,7 @@ class Tensor(Conversions):
         if dtype is not None and dtype is not self.dtype:
             before = self.dtype
             array = cast_array(self._array, dtype)
+            array = arrange(array, self._array.strides) if 0 in self._array.strides and array.ndim > 1 else array
             out = record(array, "ToCopy", (self,), lambda g: g.to(before)) if dtype.kind > 1 else Tensor(array)
         elif copy:
             out = self.clone()

@@ -107,7 +107,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     """Return |x − target|, smoothed by a parabola where it is below beta."""
     input, target = broadcast_pair(input, target)
     reduction = parse_reduction(reduction, size_average, reduce)
-    refuse(beta < 0, "smooth_l1_loss does not support negative values for beta.")
+    refuse(not beta >= 0, "smooth_l1_loss does not support negative values for beta.")
     return smooth(input, target, reduction, beta) if beta else reduce_loss((input - target).abs(), reduction)
 
 
