@@ -9,7 +9,15 @@ from . import dtypes
 from .arguments import Operand
 from .elementwise import Formula, apply, binary, compute, floating, masked, quiet, record_formula, unary, zeros
 from .messages import error, refuse
-from .operands import NO_BOOL, broadcast_error, cannot_broadcast, check_number, number_tensor, operands, refuse_type
+from .operands import (
+    NO_BOOL,
+    broadcast_error,
+    cannot_broadcast,
+    check_number,
+    operands,
+    refuse_type,
+    tensor_from_number,
+)
 from .tape import rename_node
 from .tensor import Tensor, record
 
@@ -138,7 +146,7 @@ def pow(input, exponent: Operand):
         return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
     exponent = check_number(exponent)
     if isinstance(exponent, complex):
-        return _pow(input, number_tensor(exponent))
+        return _pow(input, tensor_from_number(exponent))
     if input.dtype.kind < 2:
         if isinstance(exponent, float):
             input = floating(input)
