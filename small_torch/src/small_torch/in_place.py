@@ -6,7 +6,7 @@ from .elementwise import FormulaNode, quiet, zeros
 from .indexing import check_source, index_tensors, is_whole, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
 from .messages import refuse
-from .operands import KINDS, broadcast_error, scalar_array, tensor_type
+from .operands import KINDS, broadcast_error, check_fill, scalar_array, tensor_type
 from .tape import recording
 from .tensor import Tensor, record, wrap
 from .views import check_may_change, take_graph
@@ -57,9 +57,10 @@ def setitem(tensor, index, value):
         if not isinstance(value, (*KINDS, np.generic)):
             kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
             raise TypeError(f"can't assign a {kind} to a {tensor_type(tensor)}")
-        if isinstance(value, complex) and tensor.dtype.kind < 3:
-            raise RuntimeError(f"value cannot be converted to type {tensor.dtype.c_name} without overflow")
-        value = Tensor(scalar_array(value, tensor.dtype))
+        fits = tensor._array.dtype == np.float16 and not isinstance(
+            value, complex
+        )  # float16 takes what is too large as inf
+        value = Tensor(scalar_array(value if fits else check_fill(value, tensor.dtype), tensor.dtype))
     elif places is not None and not value.ndim and isinstance(index, Tensor) and index._array.dtype == bool:
         value = value.to(tensor.dtype)  # torch fills the places of a mask
     elif places is not None:

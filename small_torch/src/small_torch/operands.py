@@ -4,6 +4,7 @@ import numpy as np
 
 from . import dtypes
 from .messages import error, refuse
+from .nested import check_range
 from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
@@ -114,21 +115,23 @@ def tensor_from_number(value):
     return value if isinstance(value, Tensor) else Tensor(np.asarray(check_number(value), dtypes.from_number(value).np))
 
 
-def check_convertible(number, dtype):
-    """Return a number; raise torch's error if a dtype does not hold it."""
-    number = check_number(number)
-    if dtype is dtypes.bool_:
-        return bool(number)
-    if (
-        isinstance(number, complex)
-        and dtype.kind < 3
-        or isinstance(number, float)
-        and dtype.kind < 2
-        and not np.isfinite(number)
-    ):
-        name = f"{dtype.name}_t" if dtype.name in ("int64", "int16", "int8", "uint8") else dtype.c_name
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return number
+def check_fill(value, dtype):
+    """Return a number to fill a tensor of this type with; raise torch's RuntimeError if the type cannot hold it."""
+    value = check_number(value.item() if isinstance(value, Tensor) else value)
+    if dtype.kind == 0:
+        return bool(value)
+    name = dtype.c_name if dtype.kind > 1 else {"int32": "int"}.get(dtype.name, dtype.name + "_t")
+    error = RuntimeError(f"value cannot be converted to type {name} without overflow")
+    if isinstance(value, complex) and dtype.kind < 3:
+        if value.imag:
+            raise error
+        value = value.real
+    if dtype.kind == 1:
+        check_range(np.asarray(value), dtype, name)
+        return np.asarray(value).astype(dtype.np)
+    if dtype.kind == 2 and np.isfinite(value) and abs(value) > float(np.finfo(dtype.np).max):
+        raise error
+    return value
 
 
 def result_type(first, second):

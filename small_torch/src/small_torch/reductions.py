@@ -8,7 +8,7 @@ import numpy as np
 
 from .arguments import Number
 from .comparing import maximum, minimum
-from .elementwise import floating, masked, set_name
+from .elementwise import Formula, floating, masked, record_formula, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
@@ -127,8 +127,10 @@ def variance(name, input, dim, unbiased, keepdim, correction):
 def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the standard deviation. If all numbers are equal, its gradient is zero."""
     square = variance("std", input, dim, unbiased, keepdim, correction)
-    array = np.sqrt(square._array)
-    return record(array, "Std", (square,), lambda g: masked(g / (2 * square.sqrt()), array == 0), [square])
+    return record_formula(STD, np.sqrt(square._array), square)
+
+
+STD = Formula("Std", lambda g, y: masked(g / (2 * y), y == 0))
 
 
 def prod(input, dim=None, keepdim: bool = False, *, dtype=None):
@@ -231,7 +233,7 @@ def record_picked(input, indices, at, keepdim, kind, name, like=None):
 
     results = results if keepdim else [array.squeeze(at) for array in results]
     results = [contiguous(array) if like is None else arrange(array, like.strides) for array in results]
-    return kind(*record_many(results, name, (input,), rule))
+    return kind(*record_many(results, name, (input,), rule, [Tensor(indices)]))
 
 
 def extreme(name, reduce_all, find_index, of_two, kind):

@@ -186,10 +186,6 @@ def flatten(input, start_dim=0, end_dim=-1):
     return reshape(input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
-def ravel(input):
-    return reshape(input, -1)
-
-
 def unflatten(input, dim, sizes):
     """Split one axis into several."""
     dim, shape, sizes = axis(dim, input.ndim), input._array.shape, tuple(sizes)
@@ -228,7 +224,7 @@ def adjoint(name):
             kinds = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
             hint = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
             raise RuntimeError(f"tensor.{name} is only supported on {kinds}. Got {x.ndim}-D tensor.{hint}")
-        return transpose(x, -2, -1).conj() if x.ndim else alias(x)
+        return (transpose(x, -2, -1) if x.ndim else x).conj()
 
     return get
 

@@ -115,7 +115,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Return ½ (x − target)², continued by lines where the distance is above delta. The result has the input's type."""
     input, target = broadcast_pair(input, target, weight)
     reduction = parse_reduction(reduction)
-    refuse(delta <= 0, "huber_loss does not support non-positive values for delta.")
+    refuse(not delta > 0, "huber_loss does not support non-positive values for delta.")
     common, _ = operands(input, target)
     check_cast(common, input)
     check_fractions("huber_cpu", common)

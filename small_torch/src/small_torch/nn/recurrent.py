@@ -273,9 +273,12 @@ def make_cell_function(mode):
     def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         note(f"aten::{mode.lower()}_cell")
         is_pair = mode == "LSTM"
-        _, state = run(
-            KINDS[mode], input, [len(input)], tuple(hx) if is_pair else (hx,), (w_ih, w_hh, b_ih, b_hh, None)
-        )
+        state = tuple(hx) if is_pair else (hx,)
+        for number, tensor in enumerate(state):
+            refuse(tensor.size(0) != input.size(0), "cell batch size", input.size(0), number, tensor.size(0))
+        for tensor in (input, *state, w_hh):
+            check_same_type(tensor, w_ih)
+        _, state = run(KINDS[mode], input, [len(input)], state, (w_ih, w_hh, b_ih, b_hh, None))
         return state if is_pair else state[0]
 
     cell.__name__ = f"{mode.lower()}_cell"
