@@ -246,8 +246,10 @@ def lerp(input, end: Tensor, weight: Operand):
     refuse_type("lerp", input)
     if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
-    weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
-    return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
+    if isinstance(weight, Tensor):
+        return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
+    array = compute(lambda a, b: lerp_array(a, b, a.dtype.type(weight)), input, end)
+    return record_formula(Formula("Lerp", lambda g: g * (1 - weight), lambda g: g * weight), array, input, end)
 
 
 def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value=1):

@@ -8,7 +8,7 @@ from . import dtypes
 from .indexing import check_bounds, put, put_sum, take
 from .memory import contiguous
 from .messages import error, refuse
-from .operands import refuse_type, scalar_array
+from .operands import check_fill, refuse_type, scalar_array
 from .rearranging import clone
 from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
 from .tape import rename_node
@@ -190,7 +190,7 @@ def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None
     refuse(reduce is not None, "small_torch has no scatter with reduce", kind=NotImplementedError)
     from_tensor = isinstance(src, Tensor)
     if not from_tensor:
-        src = Tensor(np.asarray(src).astype(input._array.dtype))
+        src = Tensor(scalar_array(check_fill(src, input.dtype), input.dtype))
     return put_grid(input, dim, index, src, "Scatter" if from_tensor else "Scatter.1")
 
 

@@ -57,9 +57,7 @@ def setitem(tensor, index, value):
         if not isinstance(value, (*KINDS, np.generic)):
             kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
             raise TypeError(f"can't assign a {kind} to a {tensor_type(tensor)}")
-        fits = tensor._array.dtype == np.float16 and not isinstance(
-            value, complex
-        )  # float16 takes what is too large as inf
+        fits = tensor._array.dtype == np.float16 and not isinstance(value, complex)  # inf, if it is too large
         value = Tensor(scalar_array(value if fits else check_fill(value, tensor.dtype), tensor.dtype))
     elif places is not None and not value.ndim and isinstance(index, Tensor) and index._array.dtype == bool:
         value = value.to(tensor.dtype)  # torch fills the places of a mask

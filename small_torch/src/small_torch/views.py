@@ -55,6 +55,8 @@ def attach(out, source, replay, limit):
     out._seen = changes[0]
     if base.device is not cpu:
         out.device = base.device
+    if source._is_inference:
+        out._is_inference = True
     if source._overlaps:
         out._overlaps = True
     if base._requires_grad:

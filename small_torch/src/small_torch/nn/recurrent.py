@@ -276,8 +276,9 @@ def make_cell_function(mode):
         state = tuple(hx) if is_pair else (hx,)
         for number, tensor in enumerate(state):
             refuse(tensor.size(0) != input.size(0), "cell batch size", input.size(0), number, tensor.size(0))
-        for tensor in (input, *state, w_hh):
+        for tensor in (input, state[0], w_hh):
             check_same_type(tensor, w_ih)
+        state = tuple(tensor.to(w_ih.dtype) for tensor in state)
         _, state = run(KINDS[mode], input, [len(input)], state, (w_ih, w_hh, b_ih, b_hh, None))
         return state if is_pair else state[0]
 
