@@ -20,7 +20,7 @@ from .operands import (
 from .tensor import Tensor, wrap
 
 
-def clamp(input, min=None, max=None):
+def clamp(input, min: Operand = None, max: Operand = None):
     """Limit numbers to the range from min to max: numbers or tensors."""
     refuse(min is None and max is None, "torch.clamp: At least one of 'min' or 'max' must not be None")
     for bound in (min, max):
@@ -126,7 +126,7 @@ def equal(input, other: Tensor):
     return input._array.shape == other._array.shape and bool((input._array == other._array).all())
 
 
-def where(condition, input=None, other=None):
+def where(condition: Tensor, input: Operand = None, other: Operand = None):
     """Return input where the condition holds, and other elsewhere; without them, the indices where it holds."""
     if input is None:
         return condition.nonzero(as_tuple=True)
@@ -147,7 +147,7 @@ WHERE = Formula("Where", lambda g, c: masked(g, ~c), lambda g, c: masked(g, c))
 MASKED_FILL = Formula("MaskedFill", lambda g, c: masked(g, c), lambda g, c: masked(g, ~c))
 
 
-def masked_fill(input, mask, value):
+def masked_fill(input, mask: Tensor, value: Operand):
     """Return input with value where the mask is set."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")

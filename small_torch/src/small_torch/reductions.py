@@ -205,6 +205,10 @@ def return_type(name, fields):
     class Pair(namedtuple(name, fields)):
         __slots__ = ()
 
+        def __getattr__(self, attribute):
+            text = f"'torch.return_types.{name}' object has no attribute {attribute!r}"
+            raise AttributeError(text, name=attribute, obj=self)
+
         def __repr__(self):
             return (
                 f"torch.return_types.{name}("
