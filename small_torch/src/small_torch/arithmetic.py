@@ -108,7 +108,7 @@ def true_divide(input, other: Operand):
     return DIVISIONS[None](input, other)
 
 
-def remainder(input, other: Operand):
+def remainder(input: Operand, other: Operand):
     """Return input − other · ⌊input / other⌋, with the sign of other."""
     return REMAINDERS[isinstance(input, Tensor)](input, other)
 
@@ -140,7 +140,7 @@ def power_formula(exponent):
     return Formula("Pow", (lambda g, a: g * (a ** (exponent - 1) * exponent)) if exponent else lambda g, a: zeros(g))
 
 
-def pow(input, exponent: Operand):
+def pow(input: Operand, exponent: Operand):
     """Return input ** exponent."""
     if isinstance(exponent, Tensor):
         return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
