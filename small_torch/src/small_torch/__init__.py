@@ -178,27 +178,32 @@ def _in_place(function):
 
     name = function.__name__
     fills, strict = name.endswith("_fill"), name in ("index_add", "index_copy", "scatter", "scatter_add")
-    may_repeat = fills or name == "index_put"
+    may_repeat, keeps_graph = fills or name == "index_put", name.startswith("logical_")
 
     def change(self, *arguments, **options):
-        if self._base is not None or self._requires_grad:
+        if not keeps_graph and (self._base is not None or self._requires_grad):
             views.check_may_change(self)
         if memory.overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
-        before = self
-        if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
+        before, values = self, (*arguments, *options.values())
+        with_graph = [x for x in (self, *values) if isinstance(x, Tensor) and x._requires_grad]
+        if tape.recording[0] and with_graph:  # the backward pass needs its old numbers
             before = Tensor(self._array.copy())
-            before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
-        values = (*arguments, *options.values())
+            before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
         shared = [x._array for x in values if isinstance(x, Tensor) and x._changes is self._changes]
         if fills:  # a number is read before
             shared = [array for array in shared if array.ndim]
         if shared and not strict:
             memory.check_memory(self._array, *shared, whole=may_repeat, may_repeat=may_repeat)
+        if name in ("cumsum", "cumprod"):
+            options.setdefault("dtype", self.dtype)
         new = function(before, *arguments, **options)
         if shared:
             memory.check_memory(self._array, *shared, whole=strict or may_repeat, may_repeat=may_repeat)
-        return self._assign(new, may_repeat=may_repeat)
+        if not keeps_graph:
+            return self._assign(new, may_repeat=may_repeat)
+        with tape.no_grad():
+            return self._assign(new)
 
     change.__name__, change.__doc__, change.__wrapped__ = f"{name}_", function.__doc__, function
     return change

@@ -145,7 +145,7 @@ def where(condition, input=None, other=None):
     for pair in ((a, condition), (b, condition), (a, b)):
         if cannot_broadcast(*pair):
             raise broadcast_error(*pair)
-    return record_formula(WHERE, np.where(condition._array, a._array, b._array), a, b, condition)
+    return record_formula(WHERE, compute(np.where, condition, a, b), a, b, condition)
 
 
 WHERE = Formula("Where", lambda g, c: masked(g, ~c), lambda g, c: masked(g, c))

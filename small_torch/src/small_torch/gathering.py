@@ -26,9 +26,16 @@ def accept_scalars(operation):
         if input.ndim:
             return operation(input, *arguments, **options)
         out = operation(as_row(input), *map(as_row, arguments), **{name: as_row(x) for name, x in options.items()})
-        return reshape(out, ()) if isinstance(out, Tensor) else type(out)(*(reshape(x, ()) for x in out))
+        return as_scalar(out) if isinstance(out, Tensor) else type(out)(*map(as_scalar, out))
 
     return call
+
+
+def as_scalar(x):
+    """Return a tensor of one number without axes, which is no view."""
+    out = reshape(x, ())
+    out._base = None
+    return out
 
 
 def rows_at(dim, index):

@@ -3,9 +3,9 @@
 import numpy as np
 
 from .elementwise import FormulaNode, quiet, zeros
-from .indexing import check_source, index_tensors, is_whole, put, shrink, split_index, write
+from .indexing import as_tuple, check_source, index_tensors, is_whole, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
-from .operands import KINDS, broadcast_error, scalar_array, tensor_type
+from .operands import KINDS, broadcast_error, check_convertible, scalar_array, tensor_type
 from .tape import recording
 from .tensor import Tensor, record, wrap
 from .views import check_may_change, take_graph
@@ -33,10 +33,10 @@ def assign(tensor, new, may_repeat=False):
         raise RuntimeError(
             f"result type {new.dtype.title} can't be cast to the desired output type {tensor.dtype.title}"
         )
-    has_graph = recording[0] and (new.requires_grad or tensor.requires_grad)
-    quiet.run(np.copyto, tensor._array, new._array, "unsafe")
+    differs = new._array != tensor._array if may_repeat and has_repeats(tensor._array) else True
+    quiet.run(np.copyto, tensor._array, new._array, "unsafe", differs)
     tensor._changes[0] += 1
-    if has_graph:
+    if recording[0] and (new.requires_grad or tensor.requires_grad):
         if not new.requires_grad:  # its own gradient is zero
             new = record(new._array, "Copy", (clone_graph(tensor),), zeros)
         elif isinstance(new._grad_fn, FormulaNode) and new.dtype is tensor.dtype:
@@ -59,13 +59,13 @@ def setitem(tensor, index, value):
         if not isinstance(value, (*KINDS, np.generic)):
             kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
             raise TypeError(f"can't assign a {kind} to a {tensor_type(tensor)}")
-        if isinstance(value, complex) and tensor.dtype.kind < 3:
-            raise RuntimeError(f"value cannot be converted to type {tensor.dtype.c_name} without overflow")
-        value = Tensor(scalar_array(value, tensor.dtype))
+        value = Tensor(scalar_array(check_convertible(value, tensor.dtype), tensor.dtype))
     elif places is not None:
-        check_source(tensor, value)
+        value = check_source(tensor._array[basic], value, places, as_tuple(index))
     view = None
-    if recording[0] and (tensor._requires_grad or value._requires_grad):
+    if recording[0] and (
+        tensor._requires_grad or value._requires_grad and (places is not None or tensor.dtype.kind > 1)
+    ):
         view = tensor if places is not None and is_whole(basic) else tensor[basic]
         check_may_change(view, value)
     if value._changes is tensor._changes or places is None and has_repeats(tensor._array):

@@ -9,8 +9,10 @@ import warnings
 
 import numpy as np
 
+from .dtypes import BY_NUMPY_TYPE
 from .elementwise import masked
 from .memory import arrange, contiguous, copy_array
+from .operands import check_convertible
 from .tape import fit
 from .tensor import Tensor, record
 from .views import view_row
@@ -302,14 +304,20 @@ def index_put(input, indices, values: Tensor, accumulate: bool = False):
     _, places, _ = split_index(
         tuple(item.reshape(-1) if not item.ndim else item for item in indices), input._array.shape
     )
-    check_source(input, values)
+    values = check_source(input._array, values, places, indices)
     return put(input, places, values, "IndexPut", accumulate, index_tensors(tuple(indices)))
 
 
-def check_source(input, values):
-    """Raise RuntimeError if values are of another type."""
-    if values.dtype is not input.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got"
-            f" {input.dtype.title} for the destination and {values.dtype.title} for the source."
-        )
+def check_source(array, values, places, index):
+    """Return values for an array, raise RuntimeError if they are of another type. One number fits a mask in any."""
+    if values._array.dtype == array.dtype:
+        return values
+    dtype, arrays = BY_NUMPY_TYPE[array.dtype], [item for item in index if isinstance(item, (Tensor, list, np.ndarray))]
+    if values._array.size == 1 and len(arrays) == 1 and as_place(arrays[0]).dtype == bool:
+        check_convertible(values.item(), dtype)
+        return values.to(dtype)
+    write(array.copy(), places, values)  # raises an error if the shapes differ
+    raise RuntimeError(
+        "Index put requires the source and destination dtypes match, got"
+        f" {dtype.title} for the destination and {values.dtype.title} for the source."
+    )

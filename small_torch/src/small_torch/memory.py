@@ -71,13 +71,15 @@ def check_memory(target, *sources, whole=False, may_repeat=False):
     if not may_repeat and has_repeats(target):
         raise RuntimeError(SHARED.format("more than one element of the written-to tensor", "s"))
     for source in sources:
-        same = source is target or (
-            source.strides == target.strides
-            and source.shape == target.shape
-            and source.__array_interface__["data"][0] == target.__array_interface__["data"][0]
-        )
+        same = source is target or place_of(source) == place_of(target)
         if (whole if same else is_dense(target) and is_dense(source)) and np.may_share_memory(source, target):
             raise RuntimeError(SHARED.format("some elements of the input tensor and the written-to tensor", ""))
+
+
+def place_of(array):
+    """Return what two arrays have in common if their numbers are the same memory in the same order."""
+    axes = [(n, step) for n, step in zip(array.shape, array.strides) if n != 1]
+    return array.__array_interface__["data"][0], axes
 
 
 def is_dense(array):
@@ -93,7 +95,12 @@ def is_dense(array):
 
 
 def overlaps_itself(array):
-    """Return True for windows that share numbers: they span less memory than their numbers need."""
+    """Return True for windows that share numbers: a step along an axis is within those along shorter ones."""
     if array.flags.c_contiguous or not array.size or has_repeats(array):
         return False
-    return sum((n - 1) * step for n, step in zip(array.shape, array.strides)) < array.nbytes - array.itemsize
+    length = 0
+    for step, n in sorted(zip(array.strides, array.shape)):
+        if n > 1 and step <= length:
+            return True
+        length += (n - 1) * step
+    return False

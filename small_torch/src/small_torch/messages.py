@@ -35,6 +35,8 @@ RuntimeError: bag weight type: Expected tensor for argument #1 'weight' to have 
 RuntimeError: cast: result type {} can't be cast to the desired output type {}
 RuntimeError: causal without mask: Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create this mask.
 RuntimeError: cell batch size: Input batch size {} doesn't match hidden{} batch size {}
+RuntimeError: cell weight rows: weight_{} first dim must be {} * hidden_size = {}, but got {}
+RuntimeError: cell types: expected m1 and m2 to have the same dtype, but got: {} != {}
 RuntimeError: cell hidden size: hidden{} has inconsistent hidden_size: got {}, expected {}
 RuntimeError: cell input size: input has inconsistent input_size: got {} expected {}
 RuntimeError: class too large: Class values must be smaller than num_classes.
@@ -63,6 +65,10 @@ RuntimeError: max pool input: max_pool1d: Expected 2D or 3D (batch mode) tensor 
 RuntimeError: max pool padding: max_pool1d() padding should be at most half of kernel size, but got padding={} and kernel_size={}
 RuntimeError: negative padding: narrow(): length must be non-negative.
 RuntimeError: no dim: {}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.
+RuntimeError: data of integers: data set to a tensor that requires gradients must be floating point or complex dtype
+RuntimeError: detached: Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead
+RuntimeError: inference change: Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.
+RuntimeError: inference gradient: Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.
 RuntimeError: inference: Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.
 RuntimeError: no gradients: Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
 RuntimeError: norm elements: {} should contain {} elements not {}

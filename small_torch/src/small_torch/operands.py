@@ -1,5 +1,7 @@
 """Prepare the operands of an operation, and raise torch's errors where they do not fit."""
 
+import math
+
 import numpy as np
 
 from . import dtypes
@@ -102,13 +104,12 @@ def check_convertible(number, dtype):
     number = check_number(number)
     if dtype is dtypes.bool_:
         return bool(number)
-    if (
-        isinstance(number, complex)
-        and dtype.kind < 3
-        or isinstance(number, float)
-        and dtype.kind < 2
-        and not np.isfinite(number)
-    ):
+    wrong = isinstance(number, complex) and dtype.kind < 3
+    if not wrong and (dtype.kind < 2 or dtype is dtypes.float32):
+        most = (np.iinfo if dtype.kind < 2 else np.finfo)(dtype.np).max
+        wrong = not -most - (dtype is not dtypes.uint8) <= number <= most
+        wrong = wrong and (dtype.kind < 2 or math.isfinite(number))
+    if wrong:
         name = f"{dtype.name}_t" if dtype.name in ("int64", "int16", "int8", "uint8") else dtype.c_name
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     return number

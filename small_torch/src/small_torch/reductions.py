@@ -8,7 +8,7 @@ import numpy as np
 
 from .arguments import Number
 from .comparing import maximum, minimum
-from .elementwise import floating, masked, set_name
+from .elementwise import Formula, floating, masked, record_formula, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
@@ -76,15 +76,19 @@ def sum(input, dim=None, keepdim: bool = False, *, dtype=None):
 def nansum(input, dim=None, keepdim: bool = False, *, dtype=None):
     refuse_types(input, "c", "nansum on CPU does not support complex inputs", RuntimeError)
     is_nan = np.isnan(input._array)
-    return rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
+    out = rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
+    if out._grad_fn is not None:
+        out._grad_fn.saved = [(input, input._changes[0])]
+    return out
 
 
 def mean(input, dim=None, keepdim: bool = False, *, dtype=None):
     """Return the mean of all numbers, or along axes."""
-    x = cast(input, dtype)
+    x = input if dtype is None else input.to(dtype)
     refuse_types(
         x, "biu",
-        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+        f"mean(): could not infer output dtype. {'Input' if dtype is None else 'Optional'} dtype must be either a"
+        " floating point or complex dtype. Got: {}",
         RuntimeError,
     )  # fmt: skip
     axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
@@ -132,8 +136,10 @@ def variance(name, input, dim, unbiased, keepdim, correction):
 def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the standard deviation. If all numbers are equal, its gradient is zero."""
     square = variance("std", input, dim, unbiased, keepdim, correction)
-    array = np.sqrt(square._array)
-    return record(array, "Std", (square,), lambda g: masked(g / (2 * square.sqrt()), array == 0), [square])
+    return record_formula(STD, np.sqrt(square._array), square)
+
+
+STD = Formula("Std", lambda g, y: masked(g / (2 * y), y == 0))
 
 
 def prod(input, dim=None, keepdim: bool = False, *, dtype=None):
@@ -210,6 +216,9 @@ def return_type(name, fields):
 
     class Pair(namedtuple(name, fields)):
         __slots__ = ()
+
+        def __getattr__(self, attribute):
+            raise AttributeError(f"'torch.return_types.{name}' object has no attribute {attribute!r}")
 
         def __repr__(self):
             return (

@@ -197,7 +197,11 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 
 def ravel(input):
-    return reshape(input, -1)
+    """Return the numbers in one row: a view if they lie row by row."""
+    shape = input._array.shape
+    if input._array.flags.c_contiguous:
+        return reshape(input, -1)
+    return record(input._array.reshape(-1).copy(), "View", (input,), lambda g: reshape(g, shape))
 
 
 def unflatten(input, dim, sizes):

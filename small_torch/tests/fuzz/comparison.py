@@ -13,13 +13,16 @@ EQUAL_ORDER = re.compile(r"\.(topk|kthvalue|mode|sort|argsort|median)\(")  # tor
 NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)")
 
 
-def compare_arrays(theirs, ours):
-    """Return None if two arrays of one type and shape show the same, otherwise how they differ."""
+def compare_arrays(theirs, ours, name=None):
+    """Return None if two arrays of one type and shape show the same, otherwise how they differ.
+
+    name: that of the type whose last digit may differ, by default theirs.
+    """
     if theirs.tobytes() == ours.tobytes():
         return None
     if theirs.dtype.kind not in "fc":
         return "value"
-    tolerance = TOLERANCES[theirs.dtype.name]
+    tolerance = TOLERANCES[name or theirs.dtype.name]
     if theirs.dtype.kind == "c":
         theirs, ours = (np.stack([array.real, array.imag]) for array in (theirs, ours))
     finite = np.isfinite(theirs)
@@ -37,7 +40,8 @@ def compare_text(theirs, ours, digits=True):
     if theirs == ours:
         return None
     theirs, ours = (
-        re.sub(r"grad_fn=<[^<>]*>|<\w+Backward\w* object at 0x0>", "grad_fn", text) for text in (theirs, ours)
+        re.sub(r"\s*(\\n\s*)?(grad_fn=<[^<>]*>|<\w+Backward\w* object at 0x0>)", "grad_fn", text)
+        for text in (theirs, ours)
     )
     if theirs == ours:
         return "name"
@@ -67,7 +71,7 @@ def compare(theirs, ours, path=""):
             found.append((where, key, short(a), short(b)))
     if not {"type", "dtype", "shape", "broken"} & {what for _, what, _, _ in found}:
         a, b = theirs.get("values"), ours.get("values")
-        if a is not None and (what := compare_arrays(a, b)):
+        if a is not None and (what := compare_arrays(a, b, "float32" if theirs["type"] == "float" else None)):
             found.append((path, what, short(theirs.get("text", a)), short(ours.get("text", b))))
             exact = False
         a, b = theirs.get("text"), ours.get("text")

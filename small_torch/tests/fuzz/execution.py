@@ -71,7 +71,18 @@ RETAINS = hasattr(torch.Tensor, "retains_grad")  # torch warns where no gradient
 
 
 def gradient_of(x):
-    return x.grad if not RETAINS or x.is_leaf or x.retains_grad else None
+    try:
+        return x.grad if not RETAINS or x.is_leaf or x.retains_grad else None
+    except RuntimeError:  # of a view that cannot follow its base
+        return None
+
+
+def plain(x):
+    """Return a tensor that numpy can read: torch conjugates later, and has zeros without memory."""
+    if RETAINS and isinstance(x, torch.Tensor) and hasattr(x, "_is_zerotensor"):
+        x = x.resolve_conj().resolve_neg()
+        return x.clone() if x._is_zerotensor() else x
+    return x
 
 
 def describe_tensor(x):
@@ -80,7 +91,7 @@ def describe_tensor(x):
     try:
         found |= {"requires_grad": x.requires_grad, "is_leaf": x.is_leaf, "grad_fn": x.grad_fn is not None}
         if x.device.type == "cpu":
-            found["values"] = (x.detach().to_dense() if x.is_sparse else x.detach()).numpy().copy()
+            found["values"] = plain(x.detach().to_dense() if x.is_sparse else x.detach()).numpy().copy()
         if not x.is_sparse and x.numel():
             found["stride"] = tuple(stride for stride, n in zip(x.stride(), x.shape) if n > 1)
         grad = gradient_of(x)
@@ -108,7 +119,7 @@ def describe(value, depth=0):
     if isinstance(value, tuple | list) and depth < 4:
         found["length"] = len(value)
         return found | {f"part {k}": describe(part, depth + 1) for k, part in enumerate(value)}
-    if type(value).__name__ == "Node" or type(value).__name__.endswith("Backward0"):
+    if type(value).__name__.rstrip("0123456789").endswith(("Node", "Backward")):
         return {"type": "function of the graph"}
     if isinstance(value, dict) and depth < 4:
         found["text"] = repr([*value])
@@ -135,7 +146,7 @@ def array_of(x):
     if isinstance(x, np.ndarray):
         return x
     try:
-        return x.detach().numpy() if not x.is_sparse and x.device.type == "cpu" else None
+        return plain(x.detach()).numpy() if not x.is_sparse and x.device.type == "cpu" else None
     except (RuntimeError, TypeError):
         return None
 

@@ -53,6 +53,7 @@ def leaky_relu_formula(x, negative_slope=0.01, inplace=False):
 
 def hardtanh_formula(x, min_val=-1.0, max_val=1.0, inplace=False):
     refuse(x.dtype.title == "Bool", "Bool inputs not supported for hardtanh")
+    refuse(x.is_complex(), "clamp is not supported for complex types", kind=NotImplementedError)
     array = x._array
     limited = np.clip(array, min_val, max_val).astype(array.dtype)
     return piecewise_linear(x, limited, ~((array <= min_val) | (array >= max_val)))
@@ -67,6 +68,8 @@ def gelu_formula(x, *, approximate="none"):
     refuse(approximate not in ("none", "tanh"), "approximate argument must be either none or tanh.")
     if approximate == "tanh":
         return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    if x.numel() > 1 and x._array.dtype == np.float32:
+        x = x.masked_fill(x == math.inf, math.nan)  # as in torch, for this type
     return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from ..absent import EXPLANATION
 from ..indexing import getitem
 from ..joining import cat
+from ..memory import contiguous
 from ..messages import error, refuse
 from ..tensor import Tensor, record
 from .checks import as_operation, check_fractions
@@ -26,7 +27,7 @@ def pad(input, pad, mode="constant", value=None):
     inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, input.shape))
     fill = np.asarray(0 if value is None else value).astype(input._array.dtype)
     array = np.pad(input._array, widths, constant_values=fill)
-    return record(array, "ConstantPadNd", (input,), lambda g: getitem(g, inside))
+    return record(contiguous(array), "ConstantPadNd", (input,), lambda g: getitem(g, inside))
 
 
 def single_numbers(text, **options):
