@@ -140,6 +140,7 @@ change_index_before_backward(t, lambda x, k: t.where(k, x, 0.0), t.tensor([[True
 change_index_before_backward(t, lambda x, i: x[i], t.tensor([0]), lambda i: i.add_(1)) | step_before_backward(t)
 with_hooks(t, leaf(t), lambda g: g * 2, lambda g: None) | with_retained_grad(t) | run_backward(t, leaf(t).exp(), times=2)
 run_backward(t, (x := leaf(t)) + x, x, times=2) | grad_modes(t) | with_anomaly_detection(t) | with_shared_gradient(t) | run_backward(t, leaf(t).exp().add_(1))
+run_backward(t, t.ones(2, 3, dtype=t.float64).mul_(x := leaf(t)), x) | run_backward(t, (x := leaf(t)).sin().logical_not_(), x)
 run_backward(t, leaf(t).tanh().mul_(2)) | leaf(t).numpy() | leaf(t).add_(1) | leaf(t)[0].add_(1) | numbers(2, 3, grad=True).add_(1)
 numbers(2, 3, grad=True)[0].add_(1) | leaf(t).__setitem__(0, 1.0) | t.ones(1, 3).expand(2, 3).add_(1)
 [t.tensor(2.0, dtype=t.float64) * t.ones(2), t.tensor(2) * t.ones(2, dtype=t.int32)]

@@ -19,17 +19,18 @@ PUBLIC = """
 
 # Names that torch has though they look like misspelt names of small_torch, and methods of torch's tensors and modules.
 SIMILAR = """
-    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU Container FunctionCtx FunctionMeta ELU EmbeddingBag GLU LazyBatchNorm1d
-    LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU Rprop Softmin
-    TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad adaptive_max_pool1d adaptive_max_pool2d
-    adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_ arctan arctan2 arctan2_
-    arctan_ arctanh arctanh_ as_strided asin_ asinh asinh_ atan_ atanh_ avg_pool1d bilinear byte celu chalf
-    clip_grads_with_norm_ compile compiler dataloader dataset dist dsplit dstack eigvalsh erfc erfc_ fliplr flipud
-    fmax fmin functional functionalize ger get_default_device get_num_interop_threads glu gradgradcheck gradient
-    hsplit is_nonzero is_sparse_csr isin isreal kaiming_normal kaiming_normal_ ldexp_ linear_cross_entropy logit_
-    max_pool1d max_unpool1d max_unpool2d max_unpool3d msort name nanmedian nanquantile ne_ new optimizer pinv
-    pinverse prelu range renorm reshape_as resize rrelu rrelu_ sampler selu set_default_device
-    set_default_tensor_type sgn_ signal sinc sinc_ softmin tan_ types vdot view_as_complex vsplit xlogy_ zero_
+    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU Container FunctionCtx FunctionMeta ELU EmbeddingBag GLU
+    LazyBatchNorm1d LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU
+    Rprop Softmin TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad adaptive_max_pool1d
+    adaptive_max_pool2d adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_
+    arctan arctan2 arctan2_ arctan_ arctanh arctanh_ as_strided asin_ asinh asinh_ atan_ atanh_ avg_pool1d bilinear
+    byte celu chalf clip_grads_with_norm_ compile compiler dataloader dataset dist dsplit dstack eigvalsh erfc erfc_
+    fliplr flipud fmax fmin functional functionalize ger get_default_device get_num_interop_threads glu
+    gradgradcheck gradient hsplit is_nonzero is_sparse_csr isin isreal kaiming_normal kaiming_normal_ ldexp_
+    linear_cross_entropy logit_ max_pool1d max_unpool1d max_unpool2d max_unpool3d msort name nanmedian nanquantile
+    ne_ new optimizer pinv pinverse prelu range renorm reshape_as resize rrelu rrelu_ sampler selu
+    set_default_device set_default_tensor_type sgn_ signal sinc sinc_ softmin tan_ types vdot view_as_complex vsplit
+    xlogy_ zero_
 """.split()
 OF_TENSORS = """
     absolute acosh addbmm addcdiv addmv addr adjoint apply arccos arccosh arcsin arcsinh arctan arctan2 arctanh
@@ -54,10 +55,10 @@ OF_TENSORS = """
     untyped_storage values vdot vsplit xlogy
 """.split()
 OF_MODULES = """
-    bfloat16 compile get_extra_state register_backward_hook
-    register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook
-    register_load_state_dict_pre_hook register_module register_state_dict_post_hook register_state_dict_pre_hook
-    set_extra_state set_submodule share_memory to_empty insert pop
+    bfloat16 compile get_extra_state register_backward_hook register_full_backward_hook
+    register_full_backward_pre_hook register_load_state_dict_post_hook register_load_state_dict_pre_hook
+    register_module register_state_dict_post_hook register_state_dict_pre_hook set_extra_state set_submodule
+    share_memory to_empty insert pop
 """.split()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from . import dtypes
 from .arguments import Operand
 from .elementwise import Formula, apply, binary, compute, floating, masked, quiet, record_formula, unary, zeros
+from .messages import error, refuse
 from .operands import (
     NO_BOOL,
     broadcast_error,
@@ -37,8 +38,7 @@ def scale(input, other, alpha):
     if alpha == 1 and alpha is not True:
         return input, other
     a, b = operands(input, other)
-    if isinstance(alpha, bool) and a._array.dtype != bool:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    refuse(isinstance(alpha, bool) and a._array.dtype != bool, "Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, (float, complex)) and a.dtype.kind < 2:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, complex) and a.dtype.kind < 3:
@@ -49,10 +49,7 @@ def scale(input, other, alpha):
 def sub(input, other: Operand, *, alpha=1):
     """Return input − alpha · other."""
     if is_bool(input) and is_bool(other):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"
-            " operator instead."
-        )
+        raise error("subtraction of bools")
     if is_bool(input) or is_bool(other):
         raise RuntimeError(NO_BOOL.format("Subtraction", "with"))
     return _sub(*scale(input, other, alpha))
@@ -76,8 +73,7 @@ def whole(function):
     """Return numpy's division of whole numbers, with torch's error for zero divisors."""
 
     def divide(x, y):
-        if x.dtype.kind in "iu" and x.size and not np.all(y):
-            raise RuntimeError("ZeroDivisionError")
+        refuse(x.dtype.kind in "iu" and x.size and not np.all(y), "ZeroDivisionError")
         return function(x, y)
 
     return divide
@@ -108,9 +104,7 @@ REMAINDERS = {  # by whether the dividend is a tensor
 def div(input, other: Operand, *, rounding_mode=None):
     """Return input / other."""
     if rounding_mode not in DIVISIONS:
-        raise RuntimeError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
-        )
+        raise error("rounding mode", rounding_mode)
     return DIVISIONS[rounding_mode](input, other)
 
 
@@ -223,8 +217,7 @@ def real(input):
 
 
 def imag(input):
-    if not input.is_complex():
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    refuse(not input.is_complex(), "imag is not implemented for tensors with non-complex dtypes.")
     return record(input._array.imag, "Imag", (input,), lambda g: g * 1j)
 
 
@@ -256,7 +249,7 @@ def check_type(input, x, name):
 def lerp(input, end: Tensor, weight: Operand):
     """Return input + weight · (end − input)."""
     check_type(input, end, "end")
-    if isinstance(weight, Tensor) and not weight.ndim and input.ndim:  # counts as a number
+    if isinstance(weight, Tensor) and not weight.ndim:  # counts as a number
         (input, weight), (end, _) = operands(input, weight), operands(end, weight)
     check_type(input, weight, "weight")
     refuse_type("lerp", input)

@@ -7,6 +7,7 @@ import numpy as np
 from . import dtypes
 from .arguments import Operand
 from .elementwise import Formula, binary, compute, masked, record_formula, set_name
+from .messages import refuse
 from .operands import (
     broadcast_error,
     cannot_broadcast,
@@ -21,8 +22,7 @@ from .tensor import Tensor, wrap
 
 def clamp(input, min=None, max=None):
     """Limit numbers to the range from min to max: numbers or tensors."""
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    refuse(min is None and max is None, "torch.clamp: At least one of 'min' or 'max' must not be None")
     for bound in (min, max):
         input, _ = operands(input, input if bound is None else bound)
     refuse_type("clamp", input)
@@ -84,8 +84,7 @@ def comparison(name, function=None, prepare=operands):
 
 
 def two_tensors(input: Tensor, other: Tensor):
-    if not isinstance(other, Tensor):
-        raise TypeError("two tensors are needed")
+    refuse(not isinstance(other, Tensor), "two tensors are needed", kind=TypeError)
     return input, other
 
 
@@ -108,8 +107,7 @@ isnan, isinf, isfinite, logical_not = map(predicate, ("isnan", "isinf", "isfinit
 
 
 def isclose(input, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False):
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
+    refuse(input.dtype is not other.dtype, "{} did not match {}", input.dtype.title, other.dtype.title)
     if cannot_broadcast(input, other):
         raise broadcast_error(input, other)
     a, b = (array if array.dtype.kind in "fc" else array.astype(np.int64) for array in (input._array, other._array))
@@ -132,10 +130,7 @@ def where(condition, input=None, other=None):
     """Return input where the condition holds, and other elsewhere; without them, the indices where it holds."""
     if input is None:
         return condition.nonzero(as_tuple=True)
-    if condition._array.dtype not in (bool, np.uint8):
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.title}"
-        )
+    refuse(condition._array.dtype not in (bool, np.uint8), "condition type", condition.dtype.title)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         dtype = dtypes.promote(dtypes.from_number(input), dtypes.from_number(other))
         a, b = (Tensor(np.asarray(number, dtype.np)) for number in (input, other))
@@ -158,10 +153,7 @@ def masked_fill(input, mask, value):
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
     if not isinstance(value, Tensor):
         value = Tensor(scalar_array(check_convertible(value, input.dtype), input.dtype))
-    if value.ndim:
-        raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
-        )
+    refuse(value.ndim, "fill value axes", value.ndim)
     try:
         array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:

@@ -27,8 +27,7 @@ def new(array, requires_grad=False, device=None):
     if device is not None:
         out.device = dtypes.parse_device(device)
     if requires_grad:
-        if out.dtype.kind < 2:
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        refuse(out.dtype.kind < 2, "Only Tensors of floating point and complex dtype can require gradients")
         out.requires_grad = True
     return out
 
@@ -111,8 +110,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 def from_numpy(ndarray):
-    if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    refuse(not isinstance(ndarray, np.ndarray), "expected np.ndarray (got {})", type(ndarray).__name__, kind=TypeError)
     dtypes.from_array(ndarray)
     check_strides(ndarray)
     return Tensor(ndarray)
@@ -120,12 +118,7 @@ def from_numpy(ndarray):
 
 def check_strides(array):
     """Raise torch's ValueError for an array that runs backwards in memory."""
-    if min(array.strides, default=0) < 0:
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not"
-            " currently supported. (You can probably work around this by making a copy of your array  with"
-            " array.copy().) "
-        )
+    refuse(min(array.strides, default=0) < 0, "negative strides", " ")
 
 
 # Filled
@@ -213,16 +206,12 @@ def arange(*arguments, dtype, start=0, end=None, step=1):
     if dtype is None:
         integers = all(isinstance(x, (int, np.integer)) for x in (start, end, step))
         dtype = dtypes.int64 if integers else dtypes.default[0]
-    if dtype.kind == 0:
-        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
-    if not (np.isfinite(start) and np.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    refuse(dtype.kind == 0, "\"arange_cpu\" not implemented for 'Bool'", kind=NotImplementedError)
+    refuse(not (np.isfinite(start) and np.isfinite(end)), "unsupported range: {:g} -> {:g}", start, end)
     if dtype is dtypes.int64:  # torch drops the fractions of each number first
         start, end, step = int(start), int(end), int(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    refuse(step == 0, "step must be nonzero")
+    refuse((end - start) * step < 0, "upper bound and lower bound inconsistent with step sign")
     count = int(np.ceil((end - start) / step))
     if dtype.kind < 2:
         kind = dtype.np.type
@@ -235,8 +224,7 @@ def linspace(start: Number, end: Number, steps: int, *, dtype):
     """Return equally spaced numbers from start to end; counted from both ends, as torch does."""
     start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
     kind, steps = default_np(dtype).type, operator.index(steps)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
+    refuse(steps < 0, "number of steps must be non-negative")
     if steps == 1:
         return np.asarray([start], kind)
     start, end = kind(start), kind(end)
@@ -255,8 +243,7 @@ def logspace(start: Number, end: Number, steps: int, base: Number = 10.0, *, dty
 @factory
 def eye(n: int, m: int = None, *, dtype):
     for name, size in (("n", n), ("m", m)):
-        if size is not None and size < 0:
-            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+        refuse(size is not None and size < 0, "{} must be greater or equal to 0, got {}", name, size)
     return np.eye(n, m, dtype=default_np(dtype))
 
 
@@ -278,11 +265,7 @@ def complex_(real, imag):
     if real.dtype.kind != 2 or imag.dtype.kind != 2:
         kinds = f"{real.dtype.title} and {imag.dtype.title}"
         raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
-    if real.dtype is not imag.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {real.dtype.title} but got scalar type {imag.dtype.title} for second"
-            " argument"
-        )
+    refuse(real.dtype is not imag.dtype, "parts of complex", real.dtype.title, imag.dtype.title)
     shape = np.broadcast_shapes(real._array.shape, imag._array.shape)
     array = np.empty(shape, real.dtype.to_complex().np)
     array.real, array.imag = real._array, imag._array
@@ -323,10 +306,8 @@ def copy_(tensor, other: Operand, non_blocking=False):
 
 
 def fill_diagonal_(tensor, fill_value, wrap=False):
-    if tensor.ndim < 2:
-        raise RuntimeError("dimensions must larger than 1")
-    if tensor.ndim > 2 and len(set(tensor.shape)) > 1:
-        raise RuntimeError("all dimensions of input must be of equal length")
+    refuse(tensor.ndim < 2, "dimensions must larger than 1")
+    refuse(tensor.ndim > 2 and len(set(tensor.shape)) > 1, "all dimensions of input must be of equal length")
     array, off_diagonal = tensor._array.copy(), np.ones(tensor._array.shape, bool)
     np.fill_diagonal(array, check_fill(fill_value, tensor.dtype), wrap)
     np.fill_diagonal(off_diagonal, False, wrap)

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import dtypes
 from .arguments import Operand
-from .memory import arrange
+from .memory import arrange, is_in_rows
 from .operands import broadcast_error, operands, refuse_type, refused_kinds
 from .tape import (
     FixedVersion,
@@ -149,7 +149,8 @@ def compute(function, *tensors):
         out = quiet.run(function, *arrays)
     except ValueError:
         raise broadcast_error(*tensors) from None
-    if arrays[0].flags.c_contiguous or out.ndim < 2:
+    first = arrays[0]
+    if first.flags.c_contiguous or out.ndim < 2 or is_in_rows(first) and first.shape == out.shape:
         return out
     return arrange(out, *(np.broadcast_to(array, out.shape).strides for array in arrays))
 
@@ -162,7 +163,10 @@ def unary(name, function, way, *, convert=True, title=None):
         x = floating(input) if convert else input
         if x._array.dtype.kind in refused:
             refuse_type(name, x)
-        return record_formula(formula, quiet.run(function, x._array), x)
+        array = quiet.run(function, x._array)
+        if 0 in x._array.strides and array.ndim > 1:  # numpy takes the axis of repeated numbers for the innermost
+            array = arrange(array, x._array.strides)
+        return record_formula(formula, array, x)
 
     operation.function = function
     return set_name(name, operation)

@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes
 from .indexing import check_bounds, put, put_sum, take
 from .memory import contiguous
-from .messages import refuse
+from .messages import error, refuse
 from .operands import refuse_types, scalar_array
 from .rearranging import clone
 from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
@@ -20,6 +20,11 @@ def accept_scalars(operation):
 
     def as_row(x):
         return reshape(x, 1) if isinstance(x, Tensor) and not x.ndim else x
+
+    def as_scalar(x):
+        x = reshape(x, ())
+        x._base = x._replay = None  # torch's is no view
+        return x
 
     @functools.wraps(operation)
     def call(input, *arguments, **options):
@@ -69,25 +74,12 @@ def index_select(input, dim: int, index: Tensor):
 def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
     """Return a copy to which rows are added at these indices."""
     dim = axis(dim, input.ndim)
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            f"index_add_(): self ({input.dtype.title}) and source ({source.dtype.title}) must have the same scalar type"
-        )
-    if index.ndim > 1:
-        raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.title}"
-            f" and size: {list(index.shape)}"
-        )
+    refuse(source.dtype is not input.dtype, "rows type", input.dtype.title, source.dtype.title)
+    refuse(index.ndim > 1, "rows index", index.ndim, index.dtype.title, list(index.shape))
     if index.numel() != (source._array.shape[dim] if source.ndim else 1):
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim): "
-            f"({source._array.shape[dim] if source.ndim else 1}), for dim: {dim}"
-        )
+        raise error("rows count", index.numel(), source._array.shape[dim] if source.ndim else 1, dim)
     if source.ndim != input.ndim or slice_shape(input, dim) != slice_shape(source, dim):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(input.shape)} source.shape = {list(source.shape)}"
-        )
+        raise error("rows shape", list(input.shape), list(source.shape))
     if not input.numel():
         return clone(input)
     if input.ndim == 1 and ((index._array < 0) | (index._array >= input.numel())).any():
@@ -114,29 +106,15 @@ def slice_shape(input, dim):
 def index_copy(input, dim: int, index: Tensor, source: Tensor):
     """Return a copy in which the rows at these indices are replaced."""
     dim = axis(dim, input.ndim)
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            "index_copy_(): self and source expected to have the same dtype, but got (self) "
-            f"{input.dtype.title} and (source) {source.dtype.title}"
-        )
-    if source.ndim and source.ndim != input.ndim:
-        raise IndexError(
-            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source"
-            f" dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
-        )
+    refuse(source.dtype is not input.dtype, "copied rows type", input.dtype.title, source.dtype.title)
+    refuse(source.ndim and source.ndim != input.ndim, "copied rows axes", source.ndim, input.ndim)
     if source.ndim and slice_shape(input, dim) != slice_shape(source, dim):
         destination_shape, source_shape = (" ".join(map(str, slice_shape(x, dim))) for x in (input, source))
-        raise RuntimeError(
-            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape:"
-            f" {destination_shape} at dimension {dim} and source slice shape: {source_shape} at dimension 0."
-        )
+        raise error("copied rows shape", destination_shape, dim, source_shape)
     if not source.ndim and index.numel() != 1:
         raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
     if source.ndim and index.numel() != source._array.shape[dim]:
-        raise IndexError(
-            f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
-            f"({source._array.shape[dim]})"
-        )
+        raise error("copied rows count", index.numel(), source._array.shape[dim])
     if not input.numel():
         return clone(input)
     check_rows(IndexError, "index_copy_(): ", index, dim, input)
@@ -146,9 +124,7 @@ def index_copy(input, dim: int, index: Tensor, source: Tensor):
 def index_fill(input, dim: int, index: Tensor, value):
     """Return a copy in which the rows at these indices are filled with a number."""
     if isinstance(value, Tensor) and value.ndim:
-        raise RuntimeError(
-            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
-        )
+        raise error("filled rows value", value.ndim)
     if isinstance(value, complex) and input.dtype.kind < 3:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     refuse(index.ndim > 1, "Index has to be a vector/scalar")
@@ -277,10 +253,6 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         return flatten(clone(copies, memory_format="torch.contiguous_format"), at, at + 1)
     counts, n = repeats._array, input._array.shape[at]
     refuse(counts.ndim > 1, "repeats must be 0-dim or 1-dim tensor")
-    if counts.size not in (1, n):
-        raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and"
-            f" input.size({dim}) = {n}"
-        )
+    refuse(counts.size not in (1, n), "repeats count", counts.size, dim, n)
     refuse((counts < 0).any(), "repeats can not be negative")
     return index_select(input, at, Tensor(np.repeat(np.arange(n), counts.astype(np.intp))))

@@ -9,6 +9,8 @@ from . import matrices
 from .arguments import Number, check_argument
 from .elementwise import zeros
 from .matrices import adjoint
+from .memory import in_columns
+from .messages import error, refuse
 from .rearranging import tril, triu
 from .reductions import return_type
 from .shapes import movedim, reshape, transpose, unsqueeze
@@ -59,13 +61,9 @@ def without_gradient(operation):
 
 def check_matrices(A, name, square=False, letter="A"):
     """Raise torch's RuntimeError for what is no matrix, or not square, or not of floats."""
-    if A.ndim < 2:
-        raise RuntimeError(f"linalg.{name}: The input tensor {letter} must have at least 2 dimensions.")
+    refuse(A.ndim < 2, "linalg.{}: The input tensor {} must have at least 2 dimensions.", name, letter)
     rows, columns = A._array.shape[-2:]
-    if square and rows != columns:
-        raise RuntimeError(
-            f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
-        )
+    refuse(square and rows != columns, "square matrices", name, rows, columns)
     if A.dtype.kind < 2 and name != "matrix_power":
         raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {A.dtype.title}")
     if A.dtype.name == "float16" and name != "matrix_power":
@@ -76,10 +74,7 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     dims = [dim] if isinstance(dim, int) else dim
     if isinstance(ord, str) or ord is not None and (A.ndim if dims is None else len(dims)) == 2:
         return matrix_norm(A, ord, (-2, -1) if dims is None else dims, keepdim, dtype=dtype)
-    if ord is not None and dims is None and A.ndim > 2:
-        raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
-        )
+    refuse(ord is not None and dims is None and A.ndim > 2, "norm without dim", A.ndim)
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
@@ -96,8 +91,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     ord: "fro" (Frobenius), 2 (the largest singular value), -2 (the smallest), "nuc" (their sum), 1 or inf (the largest
     sum of a column or row), -1 or -inf (the smallest).
     """
-    if A.ndim < 2:
-        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    refuse(A.ndim < 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if ord not in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     A = movedim(A if dtype is None else A.to(dtype), list(dim), [-2, -1])
@@ -115,7 +109,9 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 def svd(A, full_matrices=True):
     check_matrices(A, "svd")
     U, S, Vh = np.linalg.svd(A._array, full_matrices)
-    U, Vh = (record(vectors, "LinalgSvd", (A,), without_gradient("svd's vectors")) for vectors in (U, Vh))
+    U, Vh = (
+        record(vectors, "LinalgSvd", (A,), without_gradient("svd's vectors")) for vectors in map(in_columns, (U, Vh))
+    )
     return SVD(U, svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
 
@@ -125,8 +121,7 @@ def svdvals(A):
     U, Vh = Tensor(U), Tensor(Vh)
 
     def rule(g):
-        if recording[0]:
-            raise NotImplementedError("small_torch has no second derivative of singular values")
+        refuse(recording[0], "small_torch has no second derivative of singular values", kind=NotImplementedError)
         return (U * unsqueeze(g, -2)) @ Vh
 
     return record(S, "LinalgSvd", (A,), rule)
@@ -146,18 +141,15 @@ def eigvals(A):
 
 def qr(A, mode="reduced"):
     check_matrices(A, "qr")
-    if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(
-            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
-        )
+    refuse(mode not in ("reduced", "complete", "r"), "qr mode", mode)
     factors = np.linalg.qr(A._array, mode)
     factors = (np.zeros(0, factors.dtype), factors) if mode == "r" else factors
+    factors = [in_columns(factor) if factor.ndim > 1 else factor for factor in factors]
     return QR(*(record(factor, "LinalgQr", (A,), without_gradient("the QR decomposition")) for factor in factors))
 
 
 def matrix_rank(A, tol=None, hermitian=False):
-    if A.ndim < 2:
-        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    refuse(A.ndim < 2, "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
     return Tensor(np.asarray(np.linalg.matrix_rank(A._array, tol, hermitian), np.int64))
 
 
@@ -176,7 +168,7 @@ def det(A):
 def inv(A):
     check_matrices(A, "inv", square=True)
     try:
-        array = np.linalg.inv(A._array)
+        array = in_columns(np.linalg.inv(A._array))
     except np.linalg.LinAlgError:
         raise singular_error(A._array, "inv") from None
     rule = lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1))  # noqa: E731
@@ -186,17 +178,10 @@ def inv(A):
 def check_equation(A, B, name, left=True):
     """Raise torch's RuntimeError for matrices that do not fit in A X = B, or in X A = B."""
     check_matrices(A, name, square=True)
-    if A.dtype is not B.dtype:
-        raise RuntimeError(
-            f"linalg.{name}: Expected A and B to have the same dtype, but found A of type {A.dtype.title} and B of type"
-            f" {B.dtype.title} instead"
-        )
+    refuse(A.dtype is not B.dtype, "equation types", name, A.dtype.title, B.dtype.title)
     rows, columns = B._array.shape[-2:] if B.ndim > 1 else (*B._array.shape, 1)
     if A._array.shape[-1] != (rows if left else columns):
-        raise RuntimeError(
-            f"linalg.{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B"
-            f" ({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})"
-        )
+        raise error("equation shapes", name, "AX" if left else "XA", A.shape[-2], A.shape[-1], rows, columns)
 
 
 def solve(A, B, *, left=True):
@@ -245,10 +230,7 @@ def _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient):
     of unread numbers of A to zero.
     """
     shape = np.broadcast_shapes(A._array.shape[:-2], B._array.shape[:-2])
-    array = solve_arrays(
-        np.broadcast_to(A._array, shape + A._array.shape[-2:]),
-        np.broadcast_to(B._array, shape + B._array.shape[-2:]),
-    )
+    array = in_columns(solve_arrays(*(np.broadcast_to(x._array, shape + x._array.shape[-2:]) for x in (A, B))))
 
     def rule(g):
         gB = solve_adjoint(adjoint(A), g)
@@ -263,7 +245,9 @@ def lstsq(A, B, rcond=None):
     """Return the least-squares solution X of A X = B."""
     check_matrices(A, "lstsq")
     solution, _, rank, _ = np.linalg.lstsq(A._array, B._array, rcond=rcond)
-    solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
+    solution = record(
+        in_columns(solution) if solution.ndim > 1 else solution, "LinalgLstsq", (A, B), without_gradient("lstsq")
+    )
     empty = np.zeros(0, A._array.dtype)  # torch's default method computes no residuals, and no singular values
     residuals = record(empty, "LinalgLstsq", (A, B), without_gradient("lstsq"))
     return LSTSQ(solution, residuals, Tensor(np.asarray(rank, np.int64)), Tensor(empty.copy()))
@@ -275,7 +259,7 @@ def matrix_power(A, n):
         return matrix_power(inv(A), -n)
     if n == 0:
         return Tensor(np.broadcast_to(np.eye(A._array.shape[-1], dtype=A._array.dtype), A._array.shape).copy())
-    out = A
+    out = A.clone() if n == 1 else A
     for _ in range(n - 1):
         out = out @ A
     return out

@@ -14,6 +14,21 @@ def contiguous(array):
     return array.reshape(-1).reshape(array.shape) if 1 in array.shape and array.ndim > 1 else array
 
 
+def is_in_rows(array):
+    """Return True if each axis of an array has a larger stride than the next one, as the parts of rows have."""
+    before, *strides = array.strides
+    for step in strides:
+        if step >= before:
+            return False
+        before = step
+    return before > 0
+
+
+def in_columns(array):
+    """Return matrices whose numbers lie column by column, as torch's linear algebra returns them."""
+    return contiguous(array.swapaxes(-2, -1)).swapaxes(-2, -1)
+
+
 def copy_array(array):
     """Return a copy whose axes lie in memory in the same order, without gaps."""
     return array.copy() if array.flags.c_contiguous else arrange(array.copy(), array.strides)
@@ -71,13 +86,13 @@ def check_memory(target, *sources, whole=False, may_repeat=False):
     if not may_repeat and has_repeats(target):
         raise RuntimeError(SHARED.format("more than one element of the written-to tensor", "s"))
     for source in sources:
-        same = source is target or place_of(source) == place_of(target)
+        same = source is target or places_of(source) == places_of(target)
         if (whole if same else is_dense(target) and is_dense(source)) and np.may_share_memory(source, target):
             raise RuntimeError(SHARED.format("some elements of the input tensor and the written-to tensor", ""))
 
 
-def place_of(array):
-    """Return what two arrays have in common if their numbers are the same memory in the same order."""
+def places_of(array):
+    """Return where an array's numbers are: equal if two arrays have the same numbers in the same order."""
     axes = [(n, step) for n, step in zip(array.shape, array.strides) if n != 1]
     return array.__array_interface__["data"][0], axes
 

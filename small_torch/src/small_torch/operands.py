@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from . import dtypes
+from .messages import error, refuse
 from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
@@ -144,8 +145,7 @@ def rank(operand):
 
 def complex_type(dtype):
     """Return the complex dtype with parts of this dtype."""
-    if dtype is dtypes.float16:
-        raise TypeError("small_torch has no numbers of type torch.complex32")
+    refuse(dtype is dtypes.float16, "small_torch has no numbers of type torch.complex32", kind=TypeError)
     return dtype.to_complex()
 
 
@@ -167,10 +167,7 @@ def broadcast_error(first, second):
     for offset in range(1, min(len(a), len(b)) + 1):
         if a[-offset] != b[-offset] and 1 not in (a[-offset], b[-offset]):
             dim = max(len(a), len(b)) - offset
-            return RuntimeError(
-                f"The size of tensor a ({a[-offset]}) must match the size of tensor b ({b[-offset]}) at non-singleton "
-                f"dimension {dim}"
-            )
+            return error("broadcast", a[-offset], b[-offset], dim)
     return RuntimeError(f"shapes {list(a)} and {list(b)} do not fit")
 
 

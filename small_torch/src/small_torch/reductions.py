@@ -12,7 +12,7 @@ from .elementwise import Formula, floating, masked, record_formula, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
-from .messages import refuse, warn_once
+from .messages import error, refuse, warn_once
 from .operands import refuse_types
 from .rearranging import flip
 from .shapes import check_dims, reshape, unsqueeze
@@ -22,8 +22,7 @@ from .tensor import Tensor, axis, record, record_many
 
 def axes_of(dim, ndim, keepdim=False):
     """Return the named axes, counted from the front; all if none is named."""
-    if not isinstance(keepdim, bool):
-        raise TypeError("keepdim must be bool")
+    refuse(not isinstance(keepdim, bool), "keepdim must be bool", kind=TypeError)
     if dim is None or isinstance(dim, (tuple, list)) and not dim:
         return tuple(range(ndim))
     named = check_dims(dim, ndim)
@@ -204,10 +203,7 @@ amax, amin = extreme_values("amax", np.max), extreme_values("amin", np.min)
 
 def aminmax(input, *, dim=None, keepdim: bool = False):
     refuse_types(input, "c", '"aminmax_cpu" not implemented for {!r}')
-    if dim is None and not input.numel():
-        raise RuntimeError(
-            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
-        )
+    refuse(dim is None and not input.numel(), "aminmax of nothing")
     return return_type("aminmax", ("min", "max"))(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
@@ -343,9 +339,7 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
             where = (
                 "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
             )
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {p} norm on {where} the operation does not have an identity"
-            )
+            raise error("norm of nothing", p, where)
         return rename_node((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
     if p == 0:
         array = contiguous(np.sum(x._array != 0, axes, size.dtype, keepdims=keepdim))
@@ -369,10 +363,7 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
 
 def check_two_dims(name, input):
     """Raise torch's RuntimeError for more than two axes."""
-    if input.ndim > 2:
-        raise RuntimeError(
-            f"{name}(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
-        )
+    refuse(input.ndim > 2, "two axes", name, input.ndim)
 
 
 def corrcoef(input):

@@ -110,11 +110,7 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear
     refuse(q.ndim > 1, "quantile() q must be a scalar or 1D tensor")
     refuse(q.dtype is not input.dtype, "quantile() q tensor must be same dtype as the input tensor")
     refuse(not input.numel(), "quantile() input tensor must be non-empty")
-    if interpolation not in INTERPOLATIONS:
-        raise RuntimeError(
-            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got"
-            f" {interpolation}"
-        )
+    refuse(interpolation not in INTERPOLATIONS, "interpolation", interpolation)
     at = 0 if dim is None else axis(dim, input.ndim)
     refuse(((q._array < 0) | (q._array > 1)).any(), "quantile() q values must be in the range [0, 1]")
     x = reshape(input, -1) if dim is None or not input.ndim else input

@@ -3,7 +3,9 @@
 import numpy as np
 
 from .arguments import refuse_keywords
+from .creation import as_tensor
 from .indexing import add_rows
+from .messages import refuse
 from .tensor import Tensor
 
 
@@ -38,13 +40,11 @@ class SparseTensor(Tensor):
         return self.coalesced
 
     def indices(self):
-        if not self.coalesced:
-            raise RuntimeError("Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
+        refuse(not self.coalesced, "Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
         return self.places
 
     def values(self):
-        if not self.coalesced:
-            raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
+        refuse(not self.coalesced, "Cannot get values on an uncoalesced tensor, please call .coalesce() first")
         return self.entries
 
     def _nnz(self):
@@ -81,6 +81,7 @@ def sparse_coo_tensor(
     is_coalesced=False,
     check_invariants=None,
 ):
+    indices, values = as_tensor(indices), as_tensor(values, dtype)
     if size is None:
         size = (*(indices._array.max(1) + 1).tolist(), *values.shape[1:])
-    return SparseTensor(indices, values if dtype is None else values.to(dtype), size, bool(is_coalesced))
+    return SparseTensor(indices, values, size, bool(is_coalesced))

@@ -117,10 +117,7 @@ class Node:
         if gradient_shape != shape:
             last_sizes = gradient_shape[len(gradient_shape) - len(shape) :]
             if len(gradient_shape) < len(shape) or any(n not in (1, m) for n, m in zip(shape, last_sizes)):
-                raise RuntimeError(
-                    f"Function {self.name()} returned an invalid gradient at index {index} - got "
-                    f"{list(gradient_shape)} but expected shape compatible with {list(shape)}"
-                )
+                raise error("gradient shape", self.name(), index, list(gradient_shape), list(shape))
             gradient = fit(gradient, shape)
         return gradient if gradient._array.dtype == dtype else cast_gradient(gradient, dtype)
 
@@ -147,12 +144,7 @@ class DetachedVersion(list):
 
 
 def freed_error():
-    return RuntimeError(
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already"
-        " been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad()."
-        " Specify retain_graph=True if you need to backward through the graph a second time or if you need to access"
-        " saved tensors after calling backward."
-    )
+    return error("freed")
 
 
 def changed_error(tensor, version, made_by=None):

@@ -242,7 +242,7 @@ def layer_norm(input: Tensor, normalized_shape, weight=None, bias=None, eps=1e-5
     out = centered * (centered * centered).mean(axes, True).add(eps).rsqrt()
     out = out if weight is None else out * weight
     out = out if bias is None else out + bias
-    return as_operation(out.to(input.dtype), "NativeLayerNorm", input, weight)
+    return as_operation(out.to(input.dtype).contiguous(), "NativeLayerNorm", input, weight)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
@@ -280,7 +280,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     out = centered * (var.reshape(shape) + eps).rsqrt()
     out = out if weight is None else out * weight.reshape(shape)
     out = out if bias is None else out + bias.reshape(shape)
-    return as_operation(out.to(input.dtype), "NativeBatchNorm", input, weight)
+    return as_operation(out.to(input.dtype).contiguous(), "NativeBatchNorm", input, weight)
 
 
 def scaled_dot_product_attention(

@@ -26,8 +26,8 @@ def pad(input, pad, mode="constant", value=None):
         widths = [(max(a, 0), max(b, 0)) for a, b in widths]
     inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, input.shape))
     fill = np.asarray(0 if value is None else value).astype(input._array.dtype)
-    array = np.pad(input._array, widths, constant_values=fill)
-    return record(contiguous(array), "ConstantPadNd", (input,), lambda g: getitem(g, inside))
+    array = np.pad(contiguous(input._array), widths, constant_values=fill)
+    return record(array, "ConstantPadNd", (input,), lambda g: getitem(g, inside))
 
 
 def single_numbers(text, **options):
