@@ -187,7 +187,7 @@ def gather(input, dim: int, index: Tensor):
         return rename_node(reshape(take(reshape(input, -1), (index._array.reshape(-1),)), index.shape), "Gather")
     place = index_grid(index, dim)
     array = contiguous(input._array[place])
-    return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [index])
+    return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [input, index])
 
 
 def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None):

@@ -29,7 +29,8 @@ def activation(name, formula, kernel=None, needs_input=True):
             check_fractions(kernel, input)
         inplace = keywords.get("inplace", False) or any(arguments[place : place + 1])
         x = input.clone() if inplace else input
-        out = as_operation(formula(x, *arguments, **keywords), title, *[x] * needs_input)
+        wide = x.float() if x._array.dtype == np.float16 else x
+        out = as_operation(formula(wide, *arguments, **keywords).to(x.dtype), title, *[x] * needs_input)
         return input._assign(out) if inplace else out
 
     for made in (formula, function):
@@ -60,7 +61,7 @@ def hardtanh_formula(x, min_val=-1.0, max_val=1.0, inplace=False):
 
 
 def elu_formula(x, alpha=1.0, scale=1.0):
-    return where(x <= 0, expm1(x.clamp(max=0)) * (alpha * scale), x * scale)
+    return where(x <= 0, expm1(x.masked_fill(x > 0, 0.0)) * (alpha * scale), x * scale)
 
 
 def gelu_formula(x, *, approximate="none"):
@@ -69,7 +70,7 @@ def gelu_formula(x, *, approximate="none"):
     if approximate == "tanh":
         return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     if x.numel() > 1 and x._array.dtype == np.float32:
-        x = x.masked_fill(x == math.inf, math.nan)  # as in torch, for this type
+        x = x * Tensor(np.where(x._array == np.inf, np.float32(np.nan), np.float32(1)))  # as in torch, for this type
     return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
 
 

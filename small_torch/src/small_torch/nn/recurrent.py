@@ -320,7 +320,8 @@ def make_layer_function(mode):
     def layers(input, second, third, *options):
         packed = isinstance(options[0], (tuple, list))
         hx, params, options = (third, options[0], options[1:]) if packed else (second, third, options)
-        refuse(input.dtype is not params[0].dtype, "cell types", input.dtype.c_name, params[0].dtype.c_name)
+        for x, weight in ((input, params[0]), (hx[0] if mode == "LSTM" else hx, params[1])):
+            refuse(x.dtype is not weight.dtype, "cell types", x.dtype.c_name, weight.dtype.c_name)
         has_biases, num_layers, dropout, train, bidirectional, *batch_first = options
         per_layer = len(params) // (num_layers * (1 + bidirectional))
         projected = per_layer - 2 * has_biases == 3
