@@ -83,7 +83,10 @@ def as_operand(value, dtype):
 
 def scalar_array(value, dtype):
     """Return a number as an array without axes; one that overflows its type wraps around."""
-    return np.asarray(value).astype(dtype.np)
+    if dtype is not dtypes.float16:
+        return np.asarray(value).astype(dtype.np)
+    with np.errstate(over="ignore"):  # a number that is too large becomes infinite
+        return np.asarray(value).astype(dtype.np)
 
 
 def check_number(value):
@@ -107,7 +110,7 @@ def check_convertible(number, dtype):
         return bool(number)
     wrong = isinstance(number, complex) and dtype.kind < 3
     if not wrong and (dtype.kind < 2 or dtype is dtypes.float32):
-        most = (np.iinfo if dtype.kind < 2 else np.finfo)(dtype.np).max
+        most = np.iinfo(dtype.np).max if dtype.kind < 2 else float(np.finfo(dtype.np).max)
         wrong = not -most - (dtype is not dtypes.uint8) <= number <= most
         wrong = wrong and (dtype.kind < 2 or math.isfinite(number))
     if wrong:

@@ -334,7 +334,7 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     )
     x, p = input if dtype is None else input.to(dtype), 2 if p in ("fro", None) else p
     axes, size = axes_of(dim, x.ndim, keepdim), np.abs(x._array)
-    if builtins.abs(p) == math.inf:
+    if p < 0 or p == math.inf:
         if not np.prod([x._array.shape[i] for i in axes]):
             where = (
                 "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"

@@ -232,7 +232,7 @@ def adjoint(name):
             kinds = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
             hint = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
             raise RuntimeError(f"tensor.{name} is only supported on {kinds}. Got {x.ndim}-D tensor.{hint}")
-        return transpose(x, -2, -1).conj() if x.ndim else alias(x)
+        return transpose(x, -2, -1).conj() if x.ndim else x.conj()
 
     return get
 

@@ -119,7 +119,7 @@ def describe(value, depth=0):
     if isinstance(value, tuple | list) and depth < 4:
         found["length"] = len(value)
         return found | {f"part {k}": describe(part, depth + 1) for k, part in enumerate(value)}
-    if type(value).__name__.rstrip("0123456789").endswith(("Node", "Backward")):
+    if type(value).__name__.rstrip("0123456789").endswith(("Node", "Backward", "CopySlices")):
         return {"type": "function of the graph"}
     if isinstance(value, dict) and depth < 4:
         found["text"] = repr([*value])

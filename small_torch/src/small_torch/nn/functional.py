@@ -9,6 +9,7 @@ from .. import dtypes, exponentials, matrices
 from ..arguments import check_argument, checked
 from ..autograd.profiler_legacy import note
 from ..drawing import dropout_mask
+from ..elementwise import floating
 from ..indexing import add_rows
 from ..joining import cat
 from ..matrices import matmul
@@ -71,7 +72,7 @@ def dropout(input: Tensor, p=0.5, training=True, inplace=False):
     if not training or p == 0 or not input.numel():
         return input
     refuse(input.is_complex() and p < 1, "kernel", "bernoulli_scalar_cpu_", input.dtype.title)
-    mask = None if p == 1 else dropout_mask(input._array, 1 - p)
+    mask = None if p == 1 else dropout_mask(floating(input)._array, 1 - p)
     refuse(mask is not None and input.dtype.kind < 2, "cast", "Float", input.dtype.title)
     out = input * 0 if mask is None else input * Tensor(mask)
     return input._assign(out) if inplace else out
@@ -212,8 +213,9 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
 def check_norm_types(kernel, input, *parameters):
     """Raise torch's error unless all have the input's type, or float32 beside a float16 input."""
-    check_fractions(kernel, input)
     types = [tensor.dtype for tensor in parameters if tensor is not None]
+    if kernel == "batch_norm" or not types:
+        check_fractions(kernel, input)
     if types and types[0] is not input.dtype:
         is_float = types[0] is dtypes.float32
         refuse(not is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
