@@ -8,7 +8,7 @@ import numpy as np
 
 from .arguments import Number
 from .comparing import maximum, minimum
-from .elementwise import Formula, floating, masked, record_formula, set_name
+from .elementwise import Formula, alias, floating, masked, record_formula, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
@@ -340,6 +340,7 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
                 "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
             )
             raise error("norm of nothing", p, where)
+    if builtins.abs(p) == math.inf:
         return rename_node((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
     if p == 0:
         array = contiguous(np.sum(x._array != 0, axes, size.dtype, keepdims=keepdim))
@@ -358,7 +359,12 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
         )  # 0 where all numbers are 0
         return share * (x if p == 2 else masked(x.sgn() * x.abs() ** (p - 1), x._array == 0))
 
-    return record(array, "LinalgVectorNorm", (x,), rule, [x])
+    out = record(array, "LinalgVectorNorm", (x,), rule, [x])
+    if out._grad_fn is not None:  # torch needs the result, too
+        result = alias(out)
+        result._made_by = "LinalgVectorNorm"
+        out._grad_fn.saved.append((result, 0))
+    return out
 
 
 def check_two_dims(name, input):
