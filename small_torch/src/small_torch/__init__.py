@@ -117,10 +117,10 @@ _OPERATIONS = {
     exponentials: "log_softmax logcumsumexp logsumexp softmax",
     sorting: "argsort bincount median mode quantile sort topk unique",
     shapes: """
-        broadcast_tensors broadcast_to diagonal flatten movedim numel permute ravel reshape squeeze swapaxes t
+        broadcast_tensors broadcast_to diagonal flatten movedim numel permute reshape squeeze swapaxes t
         transpose unflatten unsqueeze
     """,
-    rearranging: "clone diag diag_embed flip roll tile tril triu",
+    rearranging: "clone diag diag_embed flip ravel roll tile tril triu",
     indexing: "index_put",
     gathering: """
         gather index_add index_copy index_fill index_select masked_select nonzero repeat_interleave scatter

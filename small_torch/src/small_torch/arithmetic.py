@@ -13,12 +13,12 @@ from .operands import (
     NO_BOOL,
     broadcast_error,
     cannot_broadcast,
-    check_convertible,
+    check_fill,
     check_number,
-    number_tensor,
     operands,
     refuse_type,
     result_type,
+    tensor_from_number,
 )
 from .tape import rename_node
 from .tensor import Tensor, record
@@ -150,7 +150,7 @@ def pow(input, exponent: Operand):
         return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
     exponent = check_number(exponent)
     if isinstance(exponent, complex):
-        return _pow(input, number_tensor(exponent))
+        return _pow(input, tensor_from_number(exponent))
     if input.dtype.kind < 2:
         if isinstance(exponent, float):
             input = floating(input)
@@ -255,8 +255,10 @@ def lerp(input, end: Tensor, weight: Operand):
     refuse_type("lerp", input)
     if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
-    weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
-    return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
+    if isinstance(weight, Tensor):
+        return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
+    array = compute(lambda a, b: lerp_array(a, b, a.dtype.type(weight)), input, end)
+    return record_formula(Formula("Lerp", lambda g: g * (1 - weight), lambda g: g * weight), array, input, end)
 
 
 def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value=1):
@@ -266,5 +268,5 @@ def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value=1):
     product = mul(tensor1, tensor2)
     dtype = result_type(input, product)
     if isinstance(value, float) and dtype.kind < 2:
-        value = int(check_convertible(value, dtype))  # as torch does
+        value = int(check_fill(value, dtype))  # as torch does
     return rename_node(add(input, product if value == 1 else mul(product, value)), "Addcmul")

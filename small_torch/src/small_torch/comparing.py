@@ -11,7 +11,7 @@ from .messages import refuse
 from .operands import (
     broadcast_error,
     cannot_broadcast,
-    check_convertible,
+    check_fill,
     operands,
     refuse_type,
     refused_kinds,
@@ -155,7 +155,7 @@ def masked_fill(input, mask, value):
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
     if not isinstance(value, Tensor):
-        value = Tensor(scalar_array(check_convertible(value, input.dtype), input.dtype))
+        value = Tensor(scalar_array(check_fill(value, input.dtype), input.dtype))
     refuse(value.ndim, "fill value axes", value.ndim)
     try:
         array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)

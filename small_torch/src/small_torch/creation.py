@@ -14,8 +14,8 @@ from .elementwise import zeros as zero_gradient
 from .in_place import give_to
 from .memory import check_memory, make_in_order
 from .messages import refuse
-from .nested import check_range, nested_array
-from .operands import broadcast_error, tensor_from_number
+from .nested import nested_array
+from .operands import broadcast_error, check_fill, tensor_from_number
 from .random import multiply_add
 from .tape import fit
 from .tensor import Tensor, record
@@ -144,23 +144,6 @@ def check_lengths(shape, name):
 
 
 zeros, ones, empty = sized("zeros", 0), sized("ones", 1), sized("empty", 0)
-
-
-def check_fill(value, dtype):
-    """Return a number to fill a tensor of this type with; raise torch's RuntimeError if the type cannot hold it."""
-    value = value.item() if isinstance(value, Tensor) else value
-    name = dtype.c_name if dtype.kind > 1 else {"int32": "int"}.get(dtype.name, dtype.name + "_t")
-    error = RuntimeError(f"value cannot be converted to type {name} without overflow")
-    if isinstance(value, complex) and dtype.kind < 3:
-        if value.imag:
-            raise error
-        value = value.real
-    if dtype.kind == 1:
-        check_range(np.asarray(value), dtype, name)
-        return np.asarray(value).astype(dtype.np)
-    if dtype.kind == 2 and np.isfinite(value) and abs(value) > float(np.finfo(dtype.np).max):
-        raise error
-    return value
 
 
 @factory

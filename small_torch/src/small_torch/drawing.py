@@ -79,7 +79,9 @@ def like(name, draw):
 
     def operation(input: Tensor, *arguments, generator=None, **options):
         with no_grad():
-            return draw(empty_like(input.detach(), **options), *arguments, generator=generator)
+            out = draw(empty_like(input.detach(), **options), *arguments, generator=generator)
+        out._changes = [0]
+        return out
 
     return set_name(name, operation)
 

@@ -8,7 +8,7 @@ from . import dtypes
 from .indexing import check_bounds, put, put_sum, take
 from .memory import contiguous
 from .messages import error, refuse
-from .operands import refuse_types, scalar_array
+from .operands import check_fill, refuse_type, scalar_array
 from .rearranging import clone
 from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
 from .tape import rename_node
@@ -197,7 +197,7 @@ def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None
     refuse(reduce is not None, "small_torch has no scatter with reduce", kind=NotImplementedError)
     from_tensor = isinstance(src, Tensor)
     if not from_tensor:
-        src = Tensor(np.asarray(src).astype(input._array.dtype))
+        src = Tensor(scalar_array(check_fill(src, input.dtype), input.dtype))
     return put_grid(input, dim, index, src, "Scatter" if from_tensor else "Scatter.1")
 
 
@@ -237,7 +237,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     """Repeat each element, with the copies side by side."""
     counts = input if repeats is None else repeats
     if isinstance(counts, Tensor):
-        refuse_types(counts, "bfcu", '"repeat_interleave_cpu" not implemented for {!r}')
+        refuse_type("repeat_interleave", counts)
     if repeats is None:  # of counts alone, torch makes indices
         refuse(input.ndim != 1, "repeat_interleave only accept 1D vector as repeat")
         return Tensor(np.repeat(np.arange(input.numel()), input._array))

@@ -6,7 +6,7 @@ from .elementwise import FormulaNode, quiet, zeros
 from .indexing import as_tuple, check_source, index_tensors, is_whole, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
 from .messages import refuse
-from .operands import KINDS, broadcast_error, check_convertible, scalar_array, tensor_type
+from .operands import KINDS, broadcast_error, check_fill, scalar_array, tensor_type
 from .tape import recording
 from .tensor import Tensor, record, wrap
 from .views import check_may_change, take_graph
@@ -57,7 +57,8 @@ def setitem(tensor, index, value):
         if not isinstance(value, (*KINDS, np.generic)):
             kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
             raise TypeError(f"can't assign a {kind} to a {tensor_type(tensor)}")
-        value = Tensor(scalar_array(check_convertible(value, tensor.dtype), tensor.dtype))
+        fits = tensor._array.dtype == np.float16 and not isinstance(value, complex)  # inf, if it is too large
+        value = Tensor(scalar_array(value if fits else check_fill(value, tensor.dtype), tensor.dtype))
     elif places is not None:
         value = check_source(tensor._array[basic], value, places, as_tuple(index))
     view = None

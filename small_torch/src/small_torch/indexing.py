@@ -13,7 +13,7 @@ from .dtypes import BY_NUMPY_TYPE
 from .elementwise import masked
 from .memory import arrange, contiguous, copy_array
 from .messages import error
-from .operands import check_convertible
+from .operands import check_fill
 from .tape import fit
 from .tensor import Tensor, record
 from .views import view_row
@@ -308,7 +308,7 @@ def check_source(array, values, places, index):
     dtype, arrays = BY_NUMPY_TYPE[array.dtype], [item for item in index if isinstance(item, (Tensor, list, np.ndarray))]
     mask = as_place(arrays[0]) if values._array.size == 1 and len(arrays) == 1 else None
     if np.ndim(mask) and mask.dtype == bool:
-        check_convertible(values.item(), dtype)
+        check_fill(values.item(), dtype)
         return record(values._array.astype(array.dtype), "ToCopy", (values,), lambda g: g)
     write(array.copy(), places, values)  # raises an error if the shapes differ
     raise error("index put types", dtype.title, values.dtype.title)

@@ -200,6 +200,7 @@ def solve(A, B, *, left=True):
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     """Return X with A X = B (left) or X A = B, reading only one triangle of A."""
+    B = B if B.dtype.kind > 1 else B.to(A.dtype)
     check_matrices(B, "solve_triangular", letter="B")
     check_equation(A, B, "solve_triangular", left)
     if not left:

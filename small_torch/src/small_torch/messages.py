@@ -106,6 +106,7 @@ RuntimeError: joined shapes: Sizes of tensors must match except in dimension {}.
 RuntimeError: label smoothing: label_smoothing must be between 0.0 and 1.0. Got: {:g}
 RuntimeError: legacy function: Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)
 RuntimeError: lengths count: Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})
+RuntimeError: mean type: mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {}
 RuntimeError: lengths order: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.
 RuntimeError: lengths type: 'lengths' argument should be a 1D CPU int64 tensor, but got {}D {} Long tensor
 RuntimeError: linear axes: both arguments to linear need to be at least 1D, but they are {}D and {}D

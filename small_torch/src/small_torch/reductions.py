@@ -13,7 +13,7 @@ from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
 from .messages import error, refuse, warn_once
-from .operands import refuse_types
+from .operands import refuse_type
 from .rearranging import flip
 from .shapes import check_dims, reshape, unsqueeze
 from .tape import recording, rename_node
@@ -73,7 +73,7 @@ def sum(input, dim=None, keepdim: bool = False, *, dtype=None):
 
 
 def nansum(input, dim=None, keepdim: bool = False, *, dtype=None):
-    refuse_types(input, "c", "nansum on CPU does not support complex inputs", RuntimeError)
+    refuse_type("nansum", input)
     is_nan = np.isnan(input._array)
     out = rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
     if out._grad_fn is not None:
@@ -84,12 +84,9 @@ def nansum(input, dim=None, keepdim: bool = False, *, dtype=None):
 def mean(input, dim=None, keepdim: bool = False, *, dtype=None):
     """Return the mean of all numbers, or along axes."""
     x = input if dtype is None else input.to(dtype)
-    refuse_types(
-        x, "biu",
-        f"mean(): could not infer output dtype. {'Input' if dtype is None else 'Optional'} dtype must be either a"
-        " floating point or complex dtype. Got: {}",
-        RuntimeError,
-    )  # fmt: skip
+    if dtype is not None and x.dtype.kind < 2:
+        raise error("mean type", x.dtype.title)
+    refuse_type("mean", x)
     axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
     count = math.prod([shape[i] for i in axes])
     with np.errstate(all="ignore"):
@@ -114,7 +111,7 @@ def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Nu
 def variance(name, input, dim, unbiased, keepdim, correction):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
-    refuse_types(input, "biu", "std and var only support floating point and complex dtypes", RuntimeError)
+    refuse_type("var", input)
     axes, x = axes_of(dim, input.ndim, keepdim), input._array
     count = math.prod([x.shape[i] for i in axes])
     ddof = correction if correction is not None else int(unbiased)
@@ -179,7 +176,7 @@ def extreme_values(name, function):
     """Make `amax` or `amin`, which share the gradient among equal extremes."""
 
     def operation(input, dim=(), keepdim: bool = False):
-        refuse_types(input, "c", f'"{name[1:]}_values_cpu" not implemented for {{!r}}')
+        refuse_type(name, input)
         if not input.numel():
             refuse(dim in ((), None), "no dim", name)
             for d in (dim,) if isinstance(dim, int) else dim:
@@ -202,7 +199,7 @@ amax, amin = extreme_values("amax", np.max), extreme_values("amin", np.min)
 
 
 def aminmax(input, *, dim=None, keepdim: bool = False):
-    refuse_types(input, "c", '"aminmax_cpu" not implemented for {!r}')
+    refuse_type("aminmax", input)
     refuse(dim is None and not input.numel(), "aminmax of nothing")
     return return_type("aminmax", ("min", "max"))(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
@@ -244,7 +241,7 @@ def record_picked(input, indices, at, keepdim, kind, name, like=None):
 
     results = results if keepdim else [array.squeeze(at) for array in results]
     results = [contiguous(array) if like is None else arrange(array, like.strides) for array in results]
-    return kind(*record_many(results, name, (input,), rule))
+    return kind(*record_many(results, name, (input,), rule, [Tensor(indices)]))
 
 
 def extreme(name, reduce_all, find_index, of_two, kind):
@@ -257,7 +254,7 @@ def extreme(name, reduce_all, find_index, of_two, kind):
             refuse(
                 keepdim, f"{name}() received an invalid combination of arguments - got (keepdim=bool, )", kind=TypeError
             )
-            refuse_types(input, "c", f'"{name}_all" not implemented for {{!r}}')
+            refuse_type(f"{name}_all", input)
             refuse(not input.numel(), "no dim", name)
             return record_extreme(input, np.asarray(reduce_all(input._array)), f"{name.title()}.1")
         return accept_scalars(extreme_along)(input, dim, keepdim, find_index, kind, name.title())
@@ -271,7 +268,7 @@ max, min = extreme("max", np.max, np.argmax, maximum, MAX), extreme("min", np.mi
 def extreme_along(input, dim, keepdim, find_index, kind, name):
     """Return the extremes along an axis, and their indices."""
     at = axis(dim, input.ndim)
-    refuse_types(input, "c", f"{name.lower()}(): does not support complex input", RuntimeError)
+    refuse_type(name.lower(), input)
     check_not_empty(name.lower(), input, at)
     indices = np.expand_dims(find_index(input._array, at), at)
     return record_picked(input, indices, at, keepdim, kind, name)
@@ -288,8 +285,7 @@ def index_of_extreme(name, function):
     """Make `argmax` or `argmin`: of equal numbers the first counts."""
 
     def operation(input, dim: int = None, keepdim: bool = False):
-        refuse_types(input, "b", f"{name}(): does not support bool input", RuntimeError)
-        refuse_types(input, "c", f"{name}(): does not support complex input", RuntimeError)
+        refuse_type(name, input)
         if not input.numel():
             refuse(
                 dim is None,
@@ -329,17 +325,12 @@ def count_nonzero(input, dim=None):
 def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     """Return (Σ |x|ᵖ)^(1/p)."""
     refuse(isinstance(p, str) and p != "fro", f"linalg.matrix_norm: Order {p} not supported.")
-    refuse_types(
-        input, "biu", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", RuntimeError
-    )
+    refuse_type("vector_norm", input)
     x, p = input if dtype is None else input.to(dtype), 2 if p in ("fro", None) else p
     axes, size = axes_of(dim, x.ndim, keepdim), np.abs(x._array)
-    if p < 0 or p == math.inf:
-        if not np.prod([x._array.shape[i] for i in axes]):
-            where = (
-                "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
-            )
-            raise error("norm of nothing", p, where)
+    if (p < 0 or p == math.inf) and not np.prod([x._array.shape[i] for i in axes]):
+        where = "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
+        raise error("norm of nothing", p, where)
     if builtins.abs(p) == math.inf:
         return rename_node((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
     if p == 0:

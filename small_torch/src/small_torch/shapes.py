@@ -186,14 +186,6 @@ def flatten(input, start_dim=0, end_dim=-1):
     return reshape(input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
-def ravel(input):
-    """Return the numbers in one row: a view if they lie row by row."""
-    shape = input._array.shape
-    if input._array.flags.c_contiguous:
-        return reshape(input, -1)
-    return record(input._array.reshape(-1).copy(), "View", (input,), lambda g: reshape(g, shape))
-
-
 def unflatten(input, dim, sizes):
     """Split one axis into several."""
     dim, shape, sizes = axis(dim, input.ndim), input._array.shape, tuple(sizes)
@@ -232,7 +224,7 @@ def adjoint(name):
             kinds = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
             hint = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
             raise RuntimeError(f"tensor.{name} is only supported on {kinds}. Got {x.ndim}-D tensor.{hint}")
-        return transpose(x, -2, -1).conj() if x.ndim else x.conj()
+        return (transpose(x, -2, -1) if x.ndim else x).conj()
 
     return get
 

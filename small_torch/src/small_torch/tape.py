@@ -106,7 +106,8 @@ class Node:
         gradients = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
         if anomalies[0]:
             check_nan(self, gradients)
-        return [self.fit_gradient(index, gradient) for index, gradient in enumerate(gradients)]
+        pairs = enumerate(zip(self.edges, gradients))
+        return [None if edge is None else self.fit_gradient(index, gradient) for index, (edge, gradient) in pairs]
 
     def fit_gradient(self, index, gradient):
         """Return a gradient in its input's shape and type: summed over axes along which the input was repeated."""
