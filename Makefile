@@ -7,7 +7,8 @@
 # make test       test the models, the website and the English notebooks: 4 minutes
 # make prove      test everything, in all languages: 20 minutes
 # make prove PART=models  test a part: models, checker, grader, pages, or rest (the tests that `make test` leaves out)
-# make fuzz       compare the models and the small torch with torch in over 10,000 random configurations
+# make fuzz       compare the models and the small torch with torch in over 10,000 random configurations, and the
+#                 small torch in 5,000 random programs
 # make outside    compare matrix states and mLSTM with the package transformers; needs a network
 # make pdf        build the website, and print every edition as a PDF; needs Chromium
 # make offline    build the website, and pack it into _build/html/unrolled.zip to be read without a network
@@ -83,6 +84,7 @@ prove: $(ENVIRONMENT)
 
 fuzz: $(ENVIRONMENT)
 	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py small_torch/tests/test_operations.py
+	$(BIN)/python small_torch/tests/fuzz --programs 5000
 
 # This environment extends .venv by packages that nothing else needs.
 outside: $(ENVIRONMENT)

@@ -192,6 +192,8 @@ def _in_place(function):
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
         if shared and not strict:
             memory.check_memory(self._array, *shared, whole=may_repeat, may_repeat=may_repeat)
+        if name in ("cumsum", "cumprod"):
+            options.setdefault("dtype", self.dtype)
         new = function(before, *arguments, **options)
         if shared:
             memory.check_memory(self._array, *shared, whole=strict or may_repeat, may_repeat=may_repeat)

@@ -13,9 +13,11 @@ from .operands import (
     NO_BOOL,
     broadcast_error,
     cannot_broadcast,
+    check_fill,
     check_number,
     operands,
     refuse_type,
+    result_type,
     tensor_from_number,
 )
 from .tape import rename_node
@@ -37,8 +39,10 @@ def scale(input, other, alpha):
         return input, other
     a, b = operands(input, other)
     refuse(isinstance(alpha, bool) and a._array.dtype != bool, "Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float) and a.dtype.kind < 2:
+    if isinstance(alpha, (float, complex)) and a.dtype.kind < 2:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and a.dtype.kind < 3:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     return a, mul(b, bool(alpha) if a._array.dtype == bool else alpha)
 
 
@@ -236,13 +240,18 @@ def lerp_array(a, b, w):
     return np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)).astype(a.dtype)
 
 
+def check_type(input, x, name):
+    """Raise torch's error if an argument of `lerp` is a tensor of another type."""
+    if isinstance(x, Tensor) and x.dtype is not input.dtype:
+        raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
+
+
 def lerp(input, end: Tensor, weight: Operand):
     """Return input + weight · (end − input)."""
+    check_type(input, end, "end")
     if isinstance(weight, Tensor) and not weight.ndim:  # counts as a number
         (input, weight), (end, _) = operands(input, weight), operands(end, weight)
-    for x, name in ((end, "end"), (weight, "weight")):
-        if isinstance(x, Tensor) and x.dtype is not input.dtype:
-            raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
+    check_type(input, weight, "weight")
     refuse_type("lerp", input)
     if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
@@ -256,7 +265,8 @@ def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """Return input + value · tensor1 · tensor2."""
     if is_bool(tensor1) and is_bool(tensor2):
         refuse_type("addcmul", input)
-    if isinstance(value, float) and input.dtype.kind < 2:
-        value = int(value)  # as torch does
     product = mul(tensor1, tensor2)
+    dtype = result_type(input, product)
+    if isinstance(value, float) and dtype.kind < 2:
+        value = int(check_fill(value, dtype))  # as torch does
     return rename_node(add(input, product if value == 1 else mul(product, value)), "Addcmul")

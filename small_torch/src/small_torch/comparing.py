@@ -110,10 +110,13 @@ def isclose(input, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False):
     refuse(input.dtype is not other.dtype, "{} did not match {}", input.dtype.title, other.dtype.title)
     if cannot_broadcast(input, other):
         raise broadcast_error(input, other)
-    a, b = (array if array.dtype.kind in "fc" else array.astype(np.int64) for array in (input._array, other._array))
+    a, b = (
+        array if array.dtype.kind in "fc" else array.astype(dtypes.default[0].np)
+        for array in (input._array, other._array)
+    )
     with np.errstate(all="ignore"):
         near = np.abs(a - b) <= atol + rtol * np.abs(b)
-        near = (near & np.isfinite(a) & np.isfinite(b)) | (a == b)
+        near = (near & np.isfinite(a) & np.isfinite(b)) | (input._array == other._array)
     return Tensor(near | (np.isnan(a) & np.isnan(b)) if equal_nan else near)
 
 

@@ -264,7 +264,9 @@ def fill_(tensor, value: Number):
         dims = value.ndim
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {dims} dimensions.")
     if isinstance(value, Tensor):
-        return copy_(tensor, value)
+        array = np.full_like(tensor._array, value._array.astype(tensor._array.dtype))
+        new = record(array, "Fill", (tensor, value), lambda g: (zero_gradient(g), g.sum()))
+        return tensor._assign(new, may_repeat=True)
     array = np.full_like(tensor._array, check_fill(value, tensor.dtype))
     return tensor._assign(record(array, "Fill", (tensor,), zero_gradient), may_repeat=True)
 

@@ -18,7 +18,17 @@ from . import dtypes
 from .arguments import Operand
 from .memory import arrange, is_in_rows
 from .operands import broadcast_error, operands, refuse_type, refused_kinds
-from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, check_saved, freed_error, recording
+from .tape import (
+    FixedVersion,
+    Node,
+    anomalies,
+    axes_to_sum,
+    changed_error,
+    check_nan,
+    check_saved,
+    freed_error,
+    recording,
+)
 from .tensor import Tensor, record, wrap
 
 PLACES = {"a": 0, "b": 1, "c": 2, "y": -1}  # of the tensors that a way back may name
@@ -128,7 +138,7 @@ def record_formula(formula, array, *inputs):
                 out._grad_fn, out._requires_grad = FormulaNode(formula, inputs, out), True
                 break
     elif recording[0] is None:
-        out._is_inference = True
+        out._changes = FixedVersion([0])
     return out
 
 
@@ -175,14 +185,15 @@ def binary(name, function, *ways, convert=False, title=None, numbers=True):
             a, b = floating(a), floating(b)
         if kind in refused:
             refuse_type(name, a, b)
-        if kind != "f" or a._array.itemsize > 2:
+        if kind != "f" or a._array.itemsize > 2 or name in ("floor_divide", "remainder"):
             return record_formula(formula, compute(function, a, b), a, b)
         # float16: a number may be too large for the type
         a, b = (
             x if isinstance(given, Tensor) else wrap(np.asarray(given, np.float32))
             for x, given in ((a, input), (b, other))
         )
-        return record_formula(formula, compute(function, a, b).astype(np.float16), a, b)
+        array = compute(function, a, b)
+        return record_formula(formula, quiet.run(array.astype, np.float16), a, b)
 
     operation.__annotations__["other"] = Operand if numbers else Tensor
     operation.function = function

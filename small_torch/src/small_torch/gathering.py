@@ -36,6 +36,13 @@ def accept_scalars(operation):
     return call
 
 
+def as_scalar(x):
+    """Return a tensor of one number without axes, which is no view."""
+    out = reshape(x, ())
+    out._base = None
+    return out
+
+
 def rows_at(dim, index):
     """Return numpy's index of rows along an axis."""
     return (slice(None),) * dim + (index._array.reshape(-1),)
@@ -180,7 +187,7 @@ def gather(input, dim: int, index: Tensor):
         return rename_node(reshape(take(reshape(input, -1), (index._array.reshape(-1),)), index.shape), "Gather")
     place = index_grid(index, dim)
     array = contiguous(input._array[place])
-    return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [index])
+    return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [input, index])
 
 
 def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .elementwise import FormulaNode, quiet, zeros
-from .indexing import check_source, index_tensors, is_whole, put, shrink, split_index, write
+from .indexing import as_tuple, check_source, index_tensors, is_whole, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
 from .messages import refuse
 from .operands import KINDS, broadcast_error, check_fill, scalar_array, tensor_type
@@ -17,7 +17,6 @@ def assign(tensor, new, may_repeat=False):
 
     may_repeat: whether several places of the tensor may be the same place in memory.
     """
-    refuse(tensor._is_inference and recording[0] is not None, "inference in place")
     if tensor._base is not None or tensor._requires_grad:
         check_may_change(tensor, new)
     if 0 in tensor._array.strides and not may_repeat:
@@ -32,7 +31,8 @@ def assign(tensor, new, may_repeat=False):
     if new._array.dtype != tensor._array.dtype:
         refuse(new.dtype.kind > tensor.dtype.kind, "cast", new.dtype.title, tensor.dtype.title)
     has_graph = recording[0] and (new._requires_grad or tensor._requires_grad)
-    quiet.run(np.copyto, tensor._array, new._array, "unsafe")
+    differs = new._array != tensor._array if may_repeat and has_repeats(tensor._array) else True
+    quiet.run(np.copyto, tensor._array, new._array, "unsafe", differs)
     tensor._changes[0] += 1
     if has_graph:
         if not new._requires_grad:  # its own gradient is zero
@@ -59,12 +59,15 @@ def setitem(tensor, index, value):
             raise TypeError(f"can't assign a {kind} to a {tensor_type(tensor)}")
         fits = tensor._array.dtype == np.float16 and not isinstance(value, complex)  # inf, if it is too large
         value = Tensor(scalar_array(value if fits else check_fill(value, tensor.dtype), tensor.dtype))
-    elif places is not None and not value.ndim and isinstance(index, Tensor) and index._array.dtype == bool:
-        value = value.to(tensor.dtype)  # torch fills the places of a mask
     elif places is not None:
-        check_source(tensor, value)
+        value = check_source(tensor._array[basic], value, places, as_tuple(index))
     view = None
-    if recording[0] and (tensor._requires_grad or value._requires_grad) and tensor._array.dtype.kind in "fc":
+    fills = not value.ndim and places is None and tensor._array[basic].ndim  # with a number; torch records it always
+    if recording[0] and (
+        tensor._requires_grad
+        or value._requires_grad
+        and (places is not None or fills or tensor._array.dtype.kind in "fc")
+    ):
         view = tensor if places is not None and is_whole(basic) else tensor[basic]
         check_may_change(view, value)
     if value._changes is tensor._changes or places is None and has_repeats(tensor._array):

@@ -9,9 +9,11 @@ import warnings
 
 import numpy as np
 
+from .dtypes import BY_NUMPY_TYPE
 from .elementwise import masked
 from .memory import arrange, contiguous, copy_array
-from .messages import error, refuse
+from .messages import error
+from .operands import check_fill
 from .tape import fit
 from .tensor import Tensor, record
 from .views import view_row
@@ -295,10 +297,18 @@ def index_put(input, indices, values: Tensor, accumulate: bool = False):
     _, places, _ = split_index(
         tuple(item.reshape(-1) if not item.ndim else item for item in indices), input._array.shape
     )
-    check_source(input, values)
+    values = check_source(input._array, values, places, indices)
     return put(input, places, values, "IndexPut", accumulate, index_tensors(tuple(indices)))
 
 
-def check_source(input, values):
-    """Raise RuntimeError if values are of another type."""
-    refuse(values.dtype is not input.dtype, "index put types", input.dtype.title, values.dtype.title)
+def check_source(array, values, places, index):
+    """Return values for an array; raise RuntimeError if they are of another type. One number fits a mask in any."""
+    if values._array.dtype == array.dtype:
+        return values
+    dtype, arrays = BY_NUMPY_TYPE[array.dtype], [item for item in index if isinstance(item, (Tensor, list, np.ndarray))]
+    mask = as_place(arrays[0]) if values._array.size == 1 and len(arrays) == 1 else None
+    if np.ndim(mask) and mask.dtype == bool:
+        check_fill(values.item(), dtype)
+        return record(values._array.astype(array.dtype), "ToCopy", (values,), lambda g: g)
+    write(array.copy(), places, values)  # raises an error if the shapes differ
+    raise error("index put types", dtype.title, values.dtype.title)

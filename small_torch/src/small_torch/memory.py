@@ -93,8 +93,8 @@ def check_memory(target, *sources, whole=False, may_repeat=False):
 
 def places_of(array):
     """Return where an array's numbers are: equal if two arrays have the same numbers in the same order."""
-    strides = [step for step, n in zip(array.strides, array.shape) if n > 1]
-    return array.shape, strides, array.__array_interface__["data"][0]
+    axes = [(n, step) for n, step in zip(array.shape, array.strides) if n != 1]
+    return array.__array_interface__["data"][0], axes
 
 
 def is_dense(array):
@@ -110,7 +110,12 @@ def is_dense(array):
 
 
 def overlaps_itself(array):
-    """Return True for windows that share numbers: they span less memory than their numbers need."""
+    """Return True for windows that share numbers: a step along an axis is within those along shorter ones."""
     if array.flags.c_contiguous or not array.size or has_repeats(array):
         return False
-    return sum((n - 1) * step for n, step in zip(array.shape, array.strides)) < array.nbytes - array.itemsize
+    length = 0
+    for step, n in sorted(zip(array.strides, array.shape)):
+        if n > 1 and step <= length:
+            return True
+        length += (n - 1) * step
+    return False

@@ -49,6 +49,8 @@ RuntimeError: broadcast: The size of tensor a ({}) must match the size of tensor
 RuntimeError: cast: result type {} can't be cast to the desired output type {}
 RuntimeError: causal without mask: Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create this mask.
 RuntimeError: cell batch size: Input batch size {} doesn't match hidden{} batch size {}
+RuntimeError: cell weight rows: weight_{} first dim must be {} * hidden_size = {}, but got {}
+RuntimeError: cell types: expected m1 and m2 to have the same dtype, but got: {} != {}
 RuntimeError: cell hidden size: hidden{} has inconsistent hidden_size: got {}, expected {}
 RuntimeError: cell input size: input has inconsistent input_size: got {} expected {}
 RuntimeError: class too large: Class values must be smaller than num_classes.
@@ -98,13 +100,13 @@ RuntimeError: huber types: Found dtype {} but expected {}
 RuntimeError: index put types: Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.
 RuntimeError: index type: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {} instead (while checking arguments for {})
 RuntimeError: indexed values: shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}
-RuntimeError: inference in place: Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.
 RuntimeError: inference: Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.
 RuntimeError: interpolation: quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {}
 RuntimeError: joined shapes: Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor number {} in the list.
 RuntimeError: label smoothing: label_smoothing must be between 0.0 and 1.0. Got: {:g}
 RuntimeError: legacy function: Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)
 RuntimeError: lengths count: Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})
+RuntimeError: mean type: mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {}
 RuntimeError: lengths order: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.
 RuntimeError: lengths type: 'lengths' argument should be a 1D CPU int64 tensor, but got {}D {} Long tensor
 RuntimeError: linear axes: both arguments to linear need to be at least 1D, but they are {}D and {}D
@@ -116,6 +118,11 @@ RuntimeError: moved axes: movedim: Invalid source or destination dims: source ({
 RuntimeError: negative padding: narrow(): length must be non-negative.
 RuntimeError: negative sections: split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}
 RuntimeError: no dim: {}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.
+RuntimeError: data of integers: data set to a tensor that requires gradients must be floating point or complex dtype
+RuntimeError: detached: Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead
+RuntimeError: inference change: Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.
+RuntimeError: inference gradient: Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.
+RuntimeError: inference: Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.
 RuntimeError: no gradients: Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
 RuntimeError: norm elements: {} should contain {} elements not {}
 RuntimeError: norm input: Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}

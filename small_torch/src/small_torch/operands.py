@@ -98,7 +98,10 @@ def as_operand(value, dtype):
 
 def scalar_array(value, dtype):
     """Return a number as an array without axes; one that overflows its type wraps around."""
-    return np.asarray(value).astype(dtype.np)
+    if dtype is not dtypes.float16:
+        return np.asarray(value).astype(dtype.np)
+    with np.errstate(over="ignore"):  # a number that is too large becomes infinite
+        return np.asarray(value).astype(dtype.np)
 
 
 def check_number(value):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .arguments import Number
 from .comparing import maximum, minimum
-from .elementwise import Formula, floating, masked, record_formula, set_name
+from .elementwise import Formula, alias, floating, masked, record_formula, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
@@ -75,12 +75,17 @@ def sum(input, dim=None, keepdim: bool = False, *, dtype=None):
 def nansum(input, dim=None, keepdim: bool = False, *, dtype=None):
     refuse_type("nansum", input)
     is_nan = np.isnan(input._array)
-    return rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
+    out = rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
+    if out._grad_fn is not None:
+        out._grad_fn.saved = [(input, input._changes[0])]
+    return out
 
 
 def mean(input, dim=None, keepdim: bool = False, *, dtype=None):
     """Return the mean of all numbers, or along axes."""
-    x = cast(input, dtype)
+    x = input if dtype is None else input.to(dtype)
+    if dtype is not None and x.dtype.kind < 2:
+        raise error("mean type", x.dtype.title)
     refuse_type("mean", x)
     axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
     count = math.prod([shape[i] for i in axes])
@@ -324,12 +329,10 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     refuse_type("vector_norm", input)
     x, p = input if dtype is None else input.to(dtype), 2 if p in ("fro", None) else p
     axes, size = axes_of(dim, x.ndim, keepdim), np.abs(x._array)
+    if (p < 0 or p == math.inf) and not np.prod([x._array.shape[i] for i in axes]):
+        where = "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
+        raise error("norm of nothing", p, where)
     if builtins.abs(p) == math.inf:
-        if not np.prod([x._array.shape[i] for i in axes]):
-            where = (
-                "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
-            )
-            raise error("norm of nothing", p, where)
         return rename_node((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
     if p == 0:
         array = contiguous(np.sum(x._array != 0, axes, size.dtype, keepdims=keepdim))
@@ -348,7 +351,12 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
         )  # 0 where all numbers are 0
         return share * (x if p == 2 else masked(x.sgn() * x.abs() ** (p - 1), x._array == 0))
 
-    return record(array, "LinalgVectorNorm", (x,), rule, [x])
+    out = record(array, "LinalgVectorNorm", (x,), rule, [x])
+    if out._grad_fn is not None:  # torch needs the result, too
+        result = alias(out)
+        result._made_by = "LinalgVectorNorm"
+        out._grad_fn.saved.append((result, 0))
+    return out
 
 
 def check_two_dims(name, input):

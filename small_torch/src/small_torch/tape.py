@@ -128,9 +128,20 @@ def cast_gradient(gradient, dtype):
     return (gradient.real if dtype.kind == "f" else gradient).to(BY_NUMPY_TYPE[dtype])
 
 
+class FixedVersion(list):
+    """The version of a tensor that was computed within inference_mode; changing it elsewhere is an error."""
+
+    def __setitem__(self, index, version):
+        refuse(recording[0] is not None, "inference change")
+
+
 def check_saved(tensor):
     """Raise RuntimeError for a tensor that was computed within inference_mode."""
-    refuse(tensor._is_inference, "inference")
+    refuse(type(tensor._changes) is FixedVersion, "inference")
+
+
+class DetachedVersion(list):
+    """The version of a tensor after `detach_`."""
 
 
 def freed_error():
@@ -139,6 +150,8 @@ def freed_error():
 
 def changed_error(tensor, version, made_by=None):
     """Return the error for a tensor that was changed after the backward pass was recorded. made_by: its operation."""
+    if type(tensor._changes) is DetachedVersion:
+        return error("detached")
     source = made_by or getattr(tensor, "_made_by", None)
     source = source or (tensor._grad_fn and tensor._grad_fn.name().replace("Backward0", "").replace("Backward", ""))
     if tensor._base is not None and source:

@@ -18,7 +18,7 @@ from .memory import arrange
 from .messages import refuse
 from .nested import legacy_array
 from .printing import meta_text, tensor_text
-from .tape import Node, RemovableHandle, recording
+from .tape import DetachedVersion, FixedVersion, Node, RemovableHandle, recording
 
 # numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
@@ -49,7 +49,7 @@ class Tensor(Conversions):
     """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _views = False, None, 0, None, None, None, None
-    retains_grad = _is_inference = False
+    retains_grad = False
     _overlaps = False  # whether it is a view of windows, which share numbers
     _grad, device = None, cpu
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
@@ -68,7 +68,10 @@ class Tensor(Conversions):
 
     # Type and shape
 
-    _version = property(lambda self: self._changes[0])
+    @property
+    def _version(self):
+        refuse(type(self._changes) is FixedVersion, "Inference tensors do not track version counter.")
+        return self._changes[0]
 
     dtype = property(lambda self: dtypes.BY_NUMPY_TYPE[self._array.dtype])
     ndim = property(lambda self: self._array.ndim)
@@ -146,6 +149,7 @@ class Tensor(Conversions):
         refuse(not isinstance(value, bool), "requires_grad must be a bool")
         refuse(self._grad_fn is not None and not value, "flag of no leaf")
         refuse(value and self.dtype.kind < 2, "only Tensors of floating point and complex dtype can require gradients")
+        refuse(value and type(self._changes) is FixedVersion and recording[0] is not None, "inference gradient")
         self._requires_grad = value
         if value and self._views:
             self._share_requirement()
@@ -199,6 +203,8 @@ class Tensor(Conversions):
 
     def detach_(self):
         refuse(self._base is not None, "detached view")
+        if self._grad_fn is not None:
+            self._changes = DetachedVersion([self._changes[0] + 1])
         self._grad_fn, self._requires_grad, self._output = None, False, 0
         return self
 
@@ -211,6 +217,9 @@ class Tensor(Conversions):
 
     @data.setter
     def data(self, other):
+        kind = type(other).__name__
+        refuse(not isinstance(other, Tensor), f"Variable data has to be a tensor, but got {kind}", kind=TypeError)
+        refuse(self._requires_grad and other.dtype.kind < 2, "data of integers")
         self._array = other._array
 
     # Text and copies
@@ -310,7 +319,7 @@ def record(array, name, inputs, rule, saved=()):
                 out._grad_fn, out._requires_grad = Node(name, inputs, rule, saved), True
                 break
     elif recording[0] is None:
-        out._is_inference = True
+        out._changes = FixedVersion([0])
     return out
 
 

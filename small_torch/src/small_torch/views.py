@@ -55,8 +55,6 @@ def attach(out, source, replay, limit):
     out._seen = changes[0]
     if base.device is not cpu:
         out.device = base.device
-    if source._is_inference:
-        out._is_inference = True
     if source._overlaps:
         out._overlaps = True
     if base._requires_grad:
@@ -157,6 +155,7 @@ def take_graph(tensor, new):
             replay(inside)._array[...] = True
         inside = inside._array
         base._grad_fn = Node("CopySlices", (base, new), lambda g: (masked(g, inside), replay(g)))
+        base._grad_fn.saved = [(new, new._changes[0])]  # it cannot be used twice
         base._output, base._requires_grad = 0, True
         tensor._requires_grad = True
         if tensor.retains_grad:

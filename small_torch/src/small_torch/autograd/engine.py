@@ -87,7 +87,7 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
                 node.rule, node.saved = None, ()
         for leaf in leaves.values():
             gradient = arrived.get(id(leaf))
-            if gradient is None:
+            if gradient is None or not leaf._requires_grad:
                 continue
             if leaf._hooks:
                 gradient = call_hooks(leaf._hooks, gradient)

@@ -9,6 +9,7 @@ from ..arithmetic import zeros
 from ..comparing import where
 from ..exponentials import log_softmax
 from ..gathering import scatter
+from ..memory import arrange
 from ..messages import error, refuse
 from ..operands import operands
 from ..shapes import broadcast_tensors
@@ -60,7 +61,7 @@ def loss_of_difference(name, kernel, value, slope):
         a, b = operands(input, target)
         check_fractions(kernel, a)
         with np.errstate(all="ignore"):
-            losses = value(a._array - b._array, option)
+            losses = arrange(value(a._array - b._array, option), a._array.strides, b._array.strides)
             array = losses if reduction == "none" else losses.sum()
             array = np.asarray(array / losses.size if reduction == "mean" else array, losses.dtype)
 
@@ -83,7 +84,7 @@ smooth = loss_of_difference(
 huber = loss_of_difference(
     "HuberLoss",
     "huber_cpu",
-    lambda d, delta: np.where(abs(d) <= delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)),
+    lambda d, delta: np.where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)),
     lambda d, delta: d.clamp(-delta, delta),
 )
 
