@@ -103,6 +103,13 @@ nn.Conv1d(3, 4, 2, groups=2) | repr(nn.Conv1d(4, 8, (3,), 2, "valid", 2, 2, Fals
 F.max_pool1d(zeros(2, 3, 5), 6) | F.max_pool1d(zeros(2, 3, 5), 3, padding=2) | F.max_pool1d(zeros(5), 2) | F.max_pool1d(zeros(1, 5).long(), 2)
 F.avg_pool1d(zeros(2, 3, 5), 6) | F.avg_pool1d(zeros(5), 2) | F.avg_pool1d(-t.arange(6).view(1, 6), 2) | F.adaptive_avg_pool1d(zeros(1, 5), -1)
 nn.Sequential(nn.MaxPool1d(2, 1, 1), nn.AvgPool1d(3), nn.AdaptiveAvgPool1d(1)) | F.scaled_dot_product_attention(*[zeros(2, 4)] * 3, t.ones(2, 2).long())
+F.gelu(t.tensor([1.0, t.inf])) | F.softplus(t.tensor([14.0]).half()) | F.leaky_relu(t.ones(1).cfloat()) | F.huber_loss(t.ones(1), zeros(1) + t.inf, delta=t.inf)
+F.pad(t.arange(2), (1, 1), value=t.inf) | F.dropout(t.arange(3), 0.3) | F.embedding(t.zeros(0).long(), zeros(0, 3), padding_idx=0) | nn.LayerNorm(3)(t.ones(2, 3).long())
+F.cosine_similarity(zeros(2, 3).half(), t.ones(2, 3), dim=1) | F.scaled_dot_product_attention(*[t.tensor([[1.0], [t.nan]])] * 3, is_causal=True)
+nn.BatchNorm1d(3).load_state_dict({}, strict=False) | t.rnn_tanh_cell(t.ones(1, 3), t.ones(2, 2), t.ones(2, 3), t.ones(2, 2))
+t.gru_cell(t.ones(2, 3), t.ones(2, 2), t.ones(2, 3), t.ones(6, 2)) | t.lstm_cell(t.ones(2, 3), [t.ones(2, 2)] * 2, t.ones(8, 3).long(), t.ones(8, 2))
+nn.utils.vector_to_parameters(t.arange(2), [nn.Parameter(t.ones(2))]) | [F.pad(x := t.ones(3, 4).T, (1, 0)).stride(), F.softplus(x).stride(), F.layer_norm(x, (3,)).stride()]
+t.rnn_tanh(t.ones(1, 1, 3).long(), t.ones(1, 1, 2), [t.ones(2, 3), t.ones(2, 2)], False, 1, 0.0, False, False, False)
 """  # noqa: E501
 
 

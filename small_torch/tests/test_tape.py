@@ -131,6 +131,24 @@ def with_shared_gradient(t):
     return [*grads, *run_backward(t, x * x, x, y)]
 
 
+def infer(t):
+    """Return a tensor that was computed within inference_mode."""
+    with t.inference_mode():
+        return leaf(t) * 2
+
+
+def detach_before_backward(t):
+    y = leaf(t).sin()
+    z = y * y
+    y.detach_()
+    return run_backward(t, z)
+
+
+def set_at(x, index, value):
+    x[index] = value
+    return x
+
+
 # Programs for compile_row.
 BACKWARD_PASSES = """
 change_before_backward(t, lambda y: y.__setitem__(0, 1.0)) | change_before_backward(t, lambda y: y.__setitem__(0, 1.0), learns=False)
@@ -140,11 +158,21 @@ change_index_before_backward(t, lambda x, k: t.where(k, x, 0.0), t.tensor([[True
 change_index_before_backward(t, lambda x, i: x[i], t.tensor([0]), lambda i: i.add_(1)) | step_before_backward(t)
 with_hooks(t, leaf(t), lambda g: g * 2, lambda g: None) | with_retained_grad(t) | run_backward(t, leaf(t).exp(), times=2)
 run_backward(t, (x := leaf(t)) + x, x, times=2) | grad_modes(t) | with_anomaly_detection(t) | with_shared_gradient(t) | run_backward(t, leaf(t).exp().add_(1))
+run_backward(t, t.ones(2, 3, dtype=t.float64).mul_(x := leaf(t)), x) | run_backward(t, (x := leaf(t)).sin().logical_not_(), x)
 run_backward(t, leaf(t).tanh().mul_(2)) | leaf(t).numpy() | leaf(t).add_(1) | leaf(t)[0].add_(1) | numbers(2, 3, grad=True).add_(1)
 numbers(2, 3, grad=True)[0].add_(1) | leaf(t).__setitem__(0, 1.0) | t.ones(1, 3).expand(2, 3).add_(1)
 run_backward(t, leaf(t)[[0, 1]], times=2) | run_backward(t, leaf(t)[leaf(t) > 0], times=2) | run_backward(t, leaf(t).max(), times=2)
 run_backward(t, leaf(t).sort().values, times=2) | run_backward(t, leaf(t).index_add(0, t.tensor([0]), t.ones(1, 3, dtype=t.float64)), times=2)
 change_index_before_backward(t, lambda x, i: x.max(0)[0] + i * (i := x.max(0)[1]), t.tensor([0]), lambda i: i.add_(1))
+infer(t).add_(1) | infer(t)[0].zero_() | infer(t)._version | infer(t).requires_grad_() | infer(t).clone().add_(1) | infer(t).names
+detach_before_backward(t) | leaf(t).logical_and_(leaf(t)).detach() | run_backward(t, (y := leaf(t).exp()).sub_(y[0].detach().clone()), times=2)
+run_backward(t, (y := leaf(t) * 1).index_put_((t.tensor([0]),), t.zeros((), dtype=t.float64)), times=2)
+set_at(t.arange(3), 0, float("inf")) | set_at(t.arange(3), 0, 2.7) | set_at(t.ones(3), 0, 1e300) | set_at(t.arange(3).to(t.uint8), 0, 300)
+set_at(x := t.arange(3), x > 0, t.tensor([1.5])) | set_at(x := t.rand(3), x > 2, t.ones(2).double()) | set_at(t.arange(3), 0, t.ones((), requires_grad=True))
+set_at(x := t.ones(1, 3), (-1, slice(None)), x) | t.zeros(3).bool().cumsum_(0) | t.zeros(2, 3).requires_grad_().cumsum(0, dtype=t.int64)
+t.arange(2).sub(t.arange(2), alpha=3j) | t.ones(2, 3).logsumexp(()) | t.ones(0, 3).logsumexp(()) | t.arange(4).float().view(2, 2)[:, 0].unfold(0, 2, 1).add_(1)
+t.lerp(t.arange(2), t.ones(2), 0.5) | t.addcmul(t.arange(2), t.ones(2), t.arange(2), value=1.5) | t.tensor([]).norm(-1) | t.tensor([2.0, -3.0]).norm(-1) | run_backward(t, (y := leaf(t).norm()).mul_(y)) | 1e6 // t.ones(2).half()
+t.max(t.ones(2), 0).total | run_backward(t, (y := leaf(t).std(0)).sub_(y)) | t.zeros(4, 3)[:, :1].ravel().stride()
 [t.tensor(2.0, dtype=t.float64) * t.ones(2), t.tensor(2) * t.ones(2, dtype=t.int32)]
 """  # noqa: E501
 

@@ -41,11 +41,7 @@ from . import (
     utils,
     views,
 )  # fmt: skip
-from .absent import (
-    add_modules_without_effect,
-    always,
-    refuse_missing_names,
-)
+from .absent import add_modules_without_effect, always, refuse_missing_names
 from .arguments import checked, type_name
 from .dtypes import (  # noqa: F401
     Size,
@@ -121,10 +117,10 @@ _OPERATIONS = {
     exponentials: "log_softmax logcumsumexp logsumexp softmax",
     sorting: "argsort bincount median mode quantile sort topk unique",
     shapes: """
-        broadcast_tensors broadcast_to diagonal flatten movedim numel permute ravel reshape squeeze swapaxes t
+        broadcast_tensors broadcast_to diagonal flatten movedim numel permute reshape squeeze swapaxes t
         transpose unflatten unsqueeze
     """,
-    rearranging: "clone diag diag_embed flip roll tile tril triu",
+    rearranging: "clone diag diag_embed flip ravel roll tile tril triu",
     indexing: "index_put",
     gathering: """
         gather index_add index_copy index_fill index_select masked_select nonzero repeat_interleave scatter
@@ -161,41 +157,44 @@ _IN_PLACE = """
 def _with_out(operation):
     """Return the operation with torch's argument `out`, a tensor that takes the result, and with torch's errors."""
 
-    def call(*arguments, out=None, **options):
-        if out is None:
-            return operation(*arguments, **options)
+    def fill(out, arguments, options):
         for argument in arguments:
             if isinstance(argument, Tensor) and argument._changes is out._changes:
                 memory.check_memory(out._array, argument._array, whole=operation.__name__ == "cat")
         return in_place.give_to(out, operation(*arguments, **options), operation.__name__)
 
-    call.__name__, call.__doc__, call.__wrapped__ = operation.__name__, operation.__doc__, operation
-    return checked(call)
+    return checked(operation, fill=fill)
 
 
 def _in_place(function):
     """Return the operation's variant that changes its first tensor in place."""
-
     name = function.__name__
+    is_logical = name.startswith("logical_")
     fills, strict = name.endswith("_fill"), name in ("index_add", "scatter", "scatter_add")
     may_repeat = fills or name == "index_put"
     whole = name in ("index_copy", "index_fill", "index_put")
 
     def change(self, *arguments, **options):
+        if is_logical and tape.recording[0]:  # torch does not record these
+            with tape.no_grad():
+                return change(self, *arguments, **options)
         if self._base is not None or self._requires_grad:
             views.check_may_change(self)
-        if memory.overlaps_itself(self._array):
+        if self._overlaps and memory.overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
-        before = self
-        if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
-            before = Tensor(self._array.copy())
-            before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
-        values = (*arguments, *options.values())
-        shared = [x._array for x in values if isinstance(x, Tensor) and x._changes is self._changes]
-        if fills:  # a number is read before
-            shared = [array for array in shared if array.ndim]
+        before, has_graph, shared = self, self._requires_grad, []
+        for x in (*arguments, *options.values()) if options else arguments:
+            if isinstance(x, Tensor):
+                has_graph |= x._requires_grad
+                if x._changes is self._changes and (x._array.ndim or not fills):  # a number to fill with is read before
+                    shared.append(x._array)
+        if has_graph and tape.recording[0]:
+            before = Tensor(self._array.copy())  # the backward pass needs its old numbers
+            before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
         if shared and not strict:
             memory.check_memory(self._array, *shared, whole=whole, may_repeat=may_repeat)
+        if name in ("cumsum", "cumprod"):
+            options.setdefault("dtype", self.dtype)
         new = function(before, *arguments, **options)
         if shared:
             memory.check_memory(self._array, *shared, whole=strict or whole, may_repeat=may_repeat)

@@ -55,10 +55,10 @@ OF_TENSORS = """
     untyped_storage values vdot vsplit xlogy
 """.split()
 OF_MODULES = """
-    bfloat16 compile get_extra_state register_backward_hook
-    register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook
-    register_load_state_dict_pre_hook register_module register_state_dict_post_hook register_state_dict_pre_hook
-    set_extra_state set_submodule share_memory to_empty insert pop
+    bfloat16 compile get_extra_state register_backward_hook register_full_backward_hook
+    register_full_backward_pre_hook register_load_state_dict_post_hook register_load_state_dict_pre_hook
+    register_module register_state_dict_post_hook register_state_dict_pre_hook set_extra_state set_submodule
+    share_memory to_empty insert pop
 """.split()
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .absent import EXPLANATION, MISSING_KEYWORDS
+from .messages import refuse
 from .tensor import Tensor
 
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)
@@ -39,14 +40,17 @@ TITLES = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "vec
 OF_ALL = "out dtype device requires_grad layout pin_memory".split()
 
 
-def checked(operation, is_method=False, only_types=False):
+def checked(operation, is_method=False, only_types=False, fill=None):
     """Return an operation whose errors are torch's where its arguments are to blame. It may be used as a decorator.
 
-    only_types: leave the other errors as they are, since torch's operation is written in Python.
+    only_types: leave the other errors as they are, since torch's operation is written in Python. fill: fills the tensor
+    `out` with the result of arguments and options, if the operation has this argument.
     """
 
     def call(*arguments, **options):
         try:
+            if fill and "out" in options and (out := options.pop("out")) is not None:
+                return fill(out, arguments, options)
             try:
                 return operation(*arguments, **options)
             except TypeError:
@@ -142,11 +146,10 @@ def type_name(value):
 
 def parse_size(sizes, title, argument="size"):
     """Return sizes, `f(2, 3)` or `f((2, 3))`, as a tuple; raise torch's errors for what is not a size."""
-    if not sizes:
-        raise TypeError(f'{title}() missing 1 required positional arguments: "{argument}"')
+    refuse(not sizes, '{}() missing 1 required positional arguments: "{}"', title, argument, kind=TypeError)
     if len(sizes) > 1 and isinstance(sizes[0], (tuple, list)):
         raise TypeError(f"{title}() takes 1 positional argument but {len(sizes)} were given")
-    if type(sizes) is tuple and all(type(size) is int for size in sizes):
+    if {*map(type, sizes)} == {int}:
         return sizes
     single = len(sizes) == 1
     lengths = sizes[0] if single and isinstance(sizes[0], (tuple, list)) else sizes

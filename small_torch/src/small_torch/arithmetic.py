@@ -8,14 +8,17 @@ import numpy as np
 from . import dtypes
 from .arguments import Operand
 from .elementwise import Formula, apply, binary, compute, floating, masked, quiet, record_formula, unary, zeros
+from .messages import error, refuse
 from .operands import (
     NO_BOOL,
     broadcast_error,
     cannot_broadcast,
+    check_fill,
     check_number,
-    number_tensor,
     operands,
     refuse_type,
+    result_type,
+    tensor_from_number,
 )
 from .tape import rename_node
 from .tensor import Tensor, record
@@ -35,20 +38,18 @@ def scale(input, other, alpha):
     if alpha == 1 and alpha is not True:
         return input, other
     a, b = operands(input, other)
-    if isinstance(alpha, bool) and a._array.dtype != bool:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float) and a.dtype.kind < 2:
+    refuse(isinstance(alpha, bool) and a._array.dtype != bool, "Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, (float, complex)) and a.dtype.kind < 2:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and a.dtype.kind < 3:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     return a, mul(b, bool(alpha) if a._array.dtype == bool else alpha)
 
 
 def sub(input, other: Operand, *, alpha=1):
     """Return input − alpha · other."""
     if is_bool(input) and is_bool(other):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"
-            " operator instead."
-        )
+        raise error("subtraction of bools")
     if is_bool(input) or is_bool(other):
         raise RuntimeError(NO_BOOL.format("Subtraction", "with"))
     return _sub(*scale(input, other, alpha))
@@ -72,8 +73,7 @@ def whole(function):
     """Return numpy's division of whole numbers, with torch's error for zero divisors."""
 
     def divide(x, y):
-        if x.dtype.kind in "iu" and x.size and not np.all(y):
-            raise RuntimeError("ZeroDivisionError")
+        refuse(x.dtype.kind in "iu" and x.size and not np.all(y), "ZeroDivisionError")
         return function(x, y)
 
     return divide
@@ -104,9 +104,7 @@ REMAINDERS = {  # by whether the dividend is a tensor
 def div(input, other: Operand, *, rounding_mode=None):
     """Return input / other."""
     if rounding_mode not in DIVISIONS:
-        raise RuntimeError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
-        )
+        raise error("rounding mode", rounding_mode)
     return DIVISIONS[rounding_mode](input, other)
 
 
@@ -114,7 +112,7 @@ def true_divide(input, other: Operand):
     return DIVISIONS[None](input, other)
 
 
-def remainder(input, other: Operand):
+def remainder(input: Operand, other: Operand):
     """Return input − other · ⌊input / other⌋, with the sign of other."""
     return REMAINDERS[isinstance(input, Tensor)](input, other)
 
@@ -146,13 +144,13 @@ def power_formula(exponent):
     return Formula("Pow", (lambda g, a: g * (a ** (exponent - 1) * exponent)) if exponent else lambda g, a: zeros(g))
 
 
-def pow(input, exponent: Operand):
+def pow(input: Operand, exponent: Operand):
     """Return input ** exponent."""
     if isinstance(exponent, Tensor):
         return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
     exponent = check_number(exponent)
     if isinstance(exponent, complex):
-        return _pow(input, number_tensor(exponent))
+        return _pow(input, tensor_from_number(exponent))
     if input.dtype.kind < 2:
         if isinstance(exponent, float):
             input = floating(input)
@@ -219,8 +217,7 @@ def real(input):
 
 
 def imag(input):
-    if not input.is_complex():
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    refuse(not input.is_complex(), "imag is not implemented for tensors with non-complex dtypes.")
     return record(input._array.imag, "Imag", (input,), lambda g: g * 1j)
 
 
@@ -243,25 +240,33 @@ def lerp_array(a, b, w):
     return np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)).astype(a.dtype)
 
 
+def check_type(input, x, name):
+    """Raise torch's error if an argument of `lerp` is a tensor of another type."""
+    if isinstance(x, Tensor) and x.dtype is not input.dtype:
+        raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
+
+
 def lerp(input, end: Tensor, weight: Operand):
     """Return input + weight · (end − input)."""
-    if isinstance(weight, Tensor) and not weight.ndim and input.ndim:  # counts as a number
+    check_type(input, end, "end")
+    if isinstance(weight, Tensor) and not weight.ndim:  # counts as a number
         (input, weight), (end, _) = operands(input, weight), operands(end, weight)
-    for x, name in ((end, "end"), (weight, "weight")):
-        if isinstance(x, Tensor) and x.dtype is not input.dtype:
-            raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
+    check_type(input, weight, "weight")
     refuse_type("lerp", input)
     if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
-    weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
-    return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
+    if isinstance(weight, Tensor):
+        return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
+    array = compute(lambda a, b: lerp_array(a, b, a.dtype.type(weight)), input, end)
+    return record_formula(Formula("Lerp", lambda g: g * (1 - weight), lambda g: g * weight), array, input, end)
 
 
 def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """Return input + value · tensor1 · tensor2."""
     if is_bool(tensor1) and is_bool(tensor2):
         refuse_type("addcmul", input)
-    if isinstance(value, float) and input.dtype.kind < 2:
-        value = int(value)  # as torch does
     product = mul(tensor1, tensor2)
+    dtype = result_type(input, product)
+    if isinstance(value, float) and dtype.kind < 2:
+        value = int(check_fill(value, dtype))  # as torch does
     return rename_node(add(input, product if value == 1 else mul(product, value)), "Addcmul")

@@ -7,10 +7,11 @@ import numpy as np
 from . import dtypes
 from .arguments import Operand
 from .elementwise import Formula, binary, compute, masked, record_formula, set_name
+from .messages import refuse
 from .operands import (
     broadcast_error,
     cannot_broadcast,
-    check_convertible,
+    check_fill,
     operands,
     refuse_type,
     refused_kinds,
@@ -19,10 +20,9 @@ from .operands import (
 from .tensor import Tensor, wrap
 
 
-def clamp(input, min=None, max=None):
+def clamp(input, min: Operand = None, max: Operand = None):
     """Limit numbers to the range from min to max: numbers or tensors."""
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    refuse(min is None and max is None, "torch.clamp: At least one of 'min' or 'max' must not be None")
     for bound in (min, max):
         input, _ = operands(input, input if bound is None else bound)
     refuse_type("clamp", input)
@@ -84,8 +84,7 @@ def comparison(name, function=None, prepare=operands):
 
 
 def two_tensors(input: Tensor, other: Tensor):
-    if not isinstance(other, Tensor):
-        raise TypeError("two tensors are needed")
+    refuse(not isinstance(other, Tensor), "two tensors are needed", kind=TypeError)
     return input, other
 
 
@@ -108,14 +107,16 @@ isnan, isinf, isfinite, logical_not = map(predicate, ("isnan", "isinf", "isfinit
 
 
 def isclose(input, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False):
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
+    refuse(input.dtype is not other.dtype, "{} did not match {}", input.dtype.title, other.dtype.title)
     if cannot_broadcast(input, other):
         raise broadcast_error(input, other)
-    a, b = (array if array.dtype.kind in "fc" else array.astype(np.int64) for array in (input._array, other._array))
+    a, b = (
+        array if array.dtype.kind in "fc" else array.astype(dtypes.default[0].np)
+        for array in (input._array, other._array)
+    )
     with np.errstate(all="ignore"):
         near = np.abs(a - b) <= atol + rtol * np.abs(b)
-        near = (near & np.isfinite(a) & np.isfinite(b)) | (a == b)
+        near = (near & np.isfinite(a) & np.isfinite(b)) | (input._array == other._array)
     return Tensor(near | (np.isnan(a) & np.isnan(b)) if equal_nan else near)
 
 
@@ -128,14 +129,11 @@ def equal(input, other: Tensor):
     return input._array.shape == other._array.shape and bool((input._array == other._array).all())
 
 
-def where(condition, input=None, other=None):
+def where(condition: Tensor, input: Operand = None, other: Operand = None):
     """Return input where the condition holds, and other elsewhere; without them, the indices where it holds."""
     if input is None:
         return condition.nonzero(as_tuple=True)
-    if condition._array.dtype not in (bool, np.uint8):
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.title}"
-        )
+    refuse(condition._array.dtype not in (bool, np.uint8), "condition type", condition.dtype.title)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         dtype = dtypes.promote(dtypes.from_number(input), dtypes.from_number(other))
         a, b = (Tensor(np.asarray(number, dtype.np)) for number in (input, other))
@@ -145,23 +143,20 @@ def where(condition, input=None, other=None):
     for pair in ((a, condition), (b, condition), (a, b)):
         if cannot_broadcast(*pair):
             raise broadcast_error(*pair)
-    return record_formula(WHERE, np.where(condition._array, a._array, b._array), a, b, condition)
+    return record_formula(WHERE, compute(np.where, condition, a, b), a, b, condition)
 
 
 WHERE = Formula("Where", lambda g, c: masked(g, ~c), lambda g, c: masked(g, c))
 MASKED_FILL = Formula("MaskedFill", lambda g, c: masked(g, c), lambda g, c: masked(g, ~c))
 
 
-def masked_fill(input, mask, value):
+def masked_fill(input, mask: Tensor, value: Operand):
     """Return input with value where the mask is set."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
     if not isinstance(value, Tensor):
-        value = Tensor(scalar_array(check_convertible(value, input.dtype), input.dtype))
-    if value.ndim:
-        raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
-        )
+        value = Tensor(scalar_array(check_fill(value, input.dtype), input.dtype))
+    refuse(value.ndim, "fill value axes", value.ndim)
     try:
         array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:

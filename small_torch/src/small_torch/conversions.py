@@ -1,6 +1,6 @@
 """Convert tensors to numbers and lists of Python, and to arrays of numpy."""
 
-from .messages import warn_once
+from .messages import refuse, warn_once
 
 
 class Conversions:
@@ -21,16 +21,13 @@ class Conversions:
 
     def item(self):
         """Return the only number as a Python number."""
-        if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        refuse(self._array.size != 1, "a Tensor with {} elements cannot be converted to Scalar", self._array.size)
         return self._array.item()
 
     def _number(self, name):
         """Return the only number, for a conversion to a number of Python."""
-        if self._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        if name and self.is_complex():
-            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        refuse(self._array.size != 1, "only one element tensors can be converted to Python scalars", kind=ValueError)
+        refuse(name and self.is_complex(), "value cannot be converted to type {} without overflow", name)
         if name != "int64_t" and self.requires_grad:
             warn_once(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -62,20 +59,15 @@ class Conversions:
         return int(self._array.item())
 
     def __len__(self):
-        if not self.ndim:
-            raise TypeError("len() of a 0-d tensor")
+        refuse(not self.ndim, "len() of a 0-d tensor", kind=TypeError)
         return self._array.shape[0]
 
     def __iter__(self):
-        if not self.ndim:
-            raise TypeError("iteration over a 0-d tensor")
+        refuse(not self.ndim, "iteration over a 0-d tensor", kind=TypeError)
         return iter(self.unbind(0))
 
     def __contains__(self, element):
-        if not isinstance(element, (Conversions, int, float, complex)):
-            raise RuntimeError(
-                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-            )
+        refuse(not isinstance(element, (Conversions, int, float, complex)), "contained type", type(element))
         return bool((self == element).any())
 
     def __reversed__(self):

@@ -15,8 +15,8 @@ from .in_place import give_to
 from .indexing import PLACES
 from .memory import check_memory, make_in_order
 from .messages import refuse
-from .nested import check_range, nested_array
-from .operands import broadcast_error, check_convertible, complex_type, tensor_from_number
+from .nested import nested_array
+from .operands import broadcast_error, check_fill, complex_type, tensor_from_number
 from .random import multiply_add, not_implemented
 from .tape import fit
 from .tensor import Tensor, record
@@ -28,8 +28,7 @@ def new(array, requires_grad=False, device=None):
     if device is not None:
         out.device = dtypes.parse_device(device)
     if requires_grad:
-        if out.dtype.kind < 2:
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        refuse(out.dtype.kind < 2, "Only Tensors of floating point and complex dtype can require gradients")
         out.requires_grad = True
     return out
 
@@ -112,8 +111,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 def from_numpy(ndarray):
-    if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    refuse(not isinstance(ndarray, np.ndarray), "expected np.ndarray (got {})", type(ndarray).__name__, kind=TypeError)
     dtypes.from_array(ndarray)
     check_strides(ndarray)
     return Tensor(ndarray)
@@ -121,12 +119,7 @@ def from_numpy(ndarray):
 
 def check_strides(array):
     """Raise torch's ValueError for an array that runs backwards in memory."""
-    if min(array.strides, default=0) < 0:
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not"
-            " currently supported. (You can probably work around this by making a copy of your array  with"
-            " array.copy().) "
-        )
+    refuse(min(array.strides, default=0) < 0, "negative strides", " ")
 
 
 # Filled
@@ -152,25 +145,6 @@ def check_lengths(shape, name):
 
 
 zeros, ones, empty = sized("zeros", 0), sized("ones", 1), sized("empty", 0)
-
-
-def check_fill(value, dtype):
-    """Return a number to fill a tensor of this type with; raise torch's RuntimeError if the type cannot hold it."""
-    value = value.item() if isinstance(value, Tensor) else value
-    if dtype.kind == 0:
-        return bool(value)
-    name = dtype.c_name if dtype.kind > 1 else {"int32": "int"}.get(dtype.name, dtype.name + "_t")
-    error = RuntimeError(f"value cannot be converted to type {name} without overflow")
-    if isinstance(value, complex) and dtype.kind < 3:
-        if value.imag:
-            raise error
-        value = value.real
-    if dtype.kind == 1:
-        check_range(np.asarray(value), dtype, name)
-        return np.asarray(value).astype(dtype.np)
-    if dtype.kind == 2 and np.isfinite(value) and abs(value) > float(np.finfo(dtype.np).max):
-        raise error
-    return value
 
 
 @factory
@@ -219,14 +193,11 @@ def arange(*arguments, dtype, start=0, end=None, step=1):
         dtype = dtypes.int64 if integers else dtypes.default[0]
     if dtype.kind in (0, 3):
         raise not_implemented("arange_cpu", dtype.np)
-    if not (np.isfinite(start) and np.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    refuse(not (np.isfinite(start) and np.isfinite(end)), "unsupported range: {:g} -> {:g}", start, end)
     if dtype is dtypes.int64:  # torch drops the fractions of each number first
         start, end, step = int(start), int(end), int(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    refuse(step == 0, "step must be nonzero")
+    refuse((end - start) * step < 0, "upper bound and lower bound inconsistent with step sign")
     count = int(np.ceil((end - start) / step))
     if dtype.kind < 2:
         kind = dtype.np.type
@@ -240,18 +211,14 @@ def linspace(start: Number, end: Number, steps: int, *, dtype):
     start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
     if isinstance(start, complex) or isinstance(end, complex):
         inferred = dtypes.default[0].to_complex()
-        if dtype and dtype.kind < 3:
-            raise RuntimeError(
-                f"torch.linspace(): inferred dtype {inferred.c_name} can't be safely cast to passed dtype {dtype.title}"
-            )
+        refuse(dtype and dtype.kind < 3, "linspace type", inferred.c_name, dtype and dtype.title)
         dtype = dtype or inferred
     dtype = dtype or dtypes.default[0]
     kind, steps = dtype.np.type, operator.index(steps)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
+    refuse(steps < 0, "number of steps must be non-negative")
     if steps == 1:
-        return np.asarray([check_convertible(start, dtype)], kind)
-    start, end = (kind(check_convertible(x, dtype)) for x in (start, end))
+        return np.asarray([check_fill(start, dtype)], kind)
+    start, end = (kind(check_fill(x, dtype)) for x in (start, end))
     if dtype.kind == 3:
         array = np.empty(steps, kind)
         for part in ("real", "imag"):
@@ -276,8 +243,7 @@ def logspace(start: Number, end: Number, steps: int, base: Number = 10.0, *, dty
 @factory
 def eye(n: int, m: int = None, *, dtype):
     for name, size in (("n", n), ("m", m)):
-        if size is not None and size < 0:
-            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+        refuse(size is not None and size < 0, "{} must be greater or equal to 0, got {}", name, size)
     return np.eye(n, m, dtype=default_np(dtype))
 
 
@@ -299,11 +265,7 @@ def complex_(real, imag):
     if real.dtype.kind != 2 or imag.dtype.kind != 2:
         kinds = f"{real.dtype.title} and {imag.dtype.title}"
         raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
-    if real.dtype is not imag.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {real.dtype.title} but got scalar type {imag.dtype.title} for second"
-            " argument"
-        )
+    refuse(real.dtype is not imag.dtype, "parts of complex", real.dtype.title, imag.dtype.title)
     shape = np.broadcast_shapes(real._array.shape, imag._array.shape)
     array = np.empty(shape, complex_type(real.dtype).np)
     array.real, array.imag = real._array, imag._array
@@ -320,7 +282,9 @@ def fill_(tensor, value: Number):
         dims = value.ndim
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {dims} dimensions.")
     if isinstance(value, Tensor):
-        return copy_(tensor, value)
+        array = np.full_like(tensor._array, value._array.astype(tensor._array.dtype))
+        new = record(array, "Fill", (tensor, value), lambda g: (zero_gradient(g), g.sum()))
+        return tensor._assign(new, may_repeat=True)
     array = np.full_like(tensor._array, check_fill(value, tensor.dtype))
     return tensor._assign(record(array, "Fill", (tensor,), zero_gradient), may_repeat=True)
 
@@ -343,10 +307,8 @@ def copy_(tensor, other: Operand, non_blocking=False):
 
 
 def fill_diagonal_(tensor, fill_value, wrap=False):
-    if tensor.ndim < 2:
-        raise RuntimeError("dimensions must larger than 1")
-    if tensor.ndim > 2 and len(set(tensor.shape)) > 1:
-        raise RuntimeError("all dimensions of input must be of equal length")
+    refuse(tensor.ndim < 2, "dimensions must larger than 1")
+    refuse(tensor.ndim > 2 and len(set(tensor.shape)) > 1, "all dimensions of input must be of equal length")
     array, off_diagonal = tensor._array.copy(), np.ones(tensor._array.shape, bool)
     np.fill_diagonal(array, check_fill(fill_value, tensor.dtype), wrap)
     np.fill_diagonal(off_diagonal, False, wrap)

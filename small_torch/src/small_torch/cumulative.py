@@ -4,6 +4,7 @@ import builtins
 
 import numpy as np
 
+from . import dtypes
 from .elementwise import Formula, quiet, record_formula
 from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
@@ -11,7 +12,7 @@ from .memory import contiguous
 from .messages import refuse
 from .operands import refuse_type
 from .rearranging import flip
-from .reductions import prod, return_type, sum
+from .reductions import cast, prod, return_type, sum
 from .tensor import Tensor, axis, record, record_many
 
 CUMMAX = return_type("cummax", ("values", "indices"))
@@ -22,8 +23,10 @@ def accumulate(function, x, dim, dtype):
 
     float32 is accumulated in float64, and rounded at each place; integers become int64.
     """
-    x = x if dtype is None else x.to(dtype)
     at = axis(dim, x.ndim)
+    if dtype is dtypes.bool_ and x.ndim and x.numel():
+        raise NotImplementedError(f"\"{function.__name__}_out_cpu\" not implemented for 'Bool'")
+    x = cast(x, dtype)
     kind = np.int64 if x.dtype.kind < 2 and dtype is None else x._array.dtype
     if not x.ndim:
         return x._array.astype(kind), x, at

@@ -16,8 +16,7 @@ from .tensor import Tensor, record
 
 def manual_seed(seed):
     """Restart the random numbers: the same seed gives the same numbers as torch."""
-    if not -(2**63) <= int(seed) < 2**64:
-        raise ValueError("Overflow when unpacking long long")
+    refuse(not -(2**63) <= int(seed) < 2**64, "Overflow when unpacking long long", kind=ValueError)
     return default_generator.manual_seed(int(seed))
 
 
@@ -81,6 +80,7 @@ def like(name, draw):
     def operation(input: Tensor, *arguments, generator=None, requires_grad=False, **options):
         with no_grad():
             out = draw(empty_like(input.detach(), **options), *arguments, generator=generator)
+        out._changes = [0]
         return out.requires_grad_() if requires_grad else out
 
     return set_name(name, operation)
@@ -96,8 +96,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
         with no_grad():
             return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
     if isinstance(std, Tensor):
-        if not (std._array >= 0).all():
-            raise RuntimeError("normal expects all elements of std >= 0.0")
+        refuse(not (std._array >= 0).all(), "normal expects all elements of std >= 0.0")
     elif not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
@@ -124,18 +123,14 @@ def multinomial(input: Tensor, num_samples: int, replacement=False, *, generator
     """Draw indices with probabilities in proportion to the numbers of each row."""
     generator = generator or default_generator
     x = input._array
-    if x.ndim not in (1, 2):
-        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    refuse(x.ndim not in (1, 2), "prob_dist must be 1 or 2 dim")
     if input.dtype.kind != 2:
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype.title}")
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    refuse(num_samples <= 0, "cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > x.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    if not np.isfinite(x).all() or (x < 0).any():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if (x.sum(-1) <= 0).any():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    refuse(not np.isfinite(x).all() or (x < 0).any(), "probability tensor contains either `inf`, `nan` or element < 0")
+    refuse((x.sum(-1) <= 0).any(), "invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement and num_samples > 1:
         rows = x.reshape(-1, x.shape[-1])
         return Tensor(generator.choose(rows, num_samples).reshape(*x.shape[:-1], num_samples))
@@ -180,8 +175,7 @@ def random_(tensor, low=None, high=None, *, generator=None, **named):
         return write(tensor, "Random.2", lambda shape: generator.full_range(shape, dtype))
     node = "Random.1" if high is None else "Random"
     low, high = (0, low) if high is None else (low or 0, high)
-    if high >= 2**63:
-        raise ValueError("Overflow when unpacking long long")
+    refuse(high >= 2**63, "Overflow when unpacking long long", kind=ValueError)
     return write(tensor, node, lambda shape: generator.randint(low, high, shape, dtype))
 
 
@@ -190,18 +184,13 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
     generator = generator or default_generator
     if not isinstance(p, Tensor):
         check_argument("bernoulli_", "p", p, float, 1)
-        if not 0 <= p <= 1:
-            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        refuse(not 0 <= p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={:g}", p)
         if tensor.is_complex() and tensor.numel():
             raise not_implemented("bernoulli_scalar_cpu_", tensor._array.dtype)
         return write(tensor, "Bernoulli.2", lambda shape: generator.bernoulli(shape, p))
     if p.dtype.kind != 2 and p.numel():
         raise not_implemented("bernoulli_tensor_cpu_p_", p._array.dtype)
-    if not ((p._array >= 0) & (p._array <= 1)).all():
-        raise RuntimeError(
-            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so,"
-            " please report an enhancement request to PyTorch.)"
-        )
+    refuse(not ((p._array >= 0) & (p._array <= 1)).all(), "probability")
     chances = p.detach().expand(tensor.shape)._array.transpose(memory_order(tensor._array.shape, tensor._array.strides))
     return write(tensor, "Bernoulli.1", lambda shape: generator.bernoulli(shape, chances))
 
@@ -209,22 +198,13 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
 def dropout_mask(array, p):
     """Return 1 / p with probability p and 0 otherwise, for an array, in the order of its memory."""
     drawn = make_in_order(array, lambda shape: default_generator.bernoulli(shape, p))
-    wrong = array.dtype.kind not in "fc"
-    refuse(
-        wrong, "result type Float can't be cast to the desired output type {}", dtypes.BY_NUMPY_TYPE[array.dtype].title
-    )
     return drawn.astype(array.dtype) / array.dtype.type(p)
 
 
 def exponential_(tensor, lambd: float = 1.0, *, generator=None):
     """Draw numbers with density λ exp(−λ x)."""
-    if tensor.dtype.kind < 2 and tensor.numel():
-        raise RuntimeError(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you"
-            f" specified {tensor.dtype.title}"
-        )
-    if not lambd > 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    refuse(tensor.dtype.kind < 2 and tensor.numel(), "exponential type", tensor.dtype.title)
+    refuse(not lambd > 0, "exponential_ expects lambda > 0.0, but found lambda={:g}", lambd)
     generator, dtype = generator or default_generator, tensor._array.dtype
     return write(tensor, "Exponential", lambda shape: generator.exponential(shape, lambd, dtype=dtype))
 

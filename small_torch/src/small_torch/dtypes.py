@@ -6,6 +6,7 @@ import operator
 import numpy as np
 
 from .absent import EXPLANATION
+from .messages import error, refuse
 
 
 class dtype:
@@ -71,8 +72,7 @@ def parse_dtype(type_, function="to"):
         return type_
     if type_ in (int, float, bool, complex):
         return BY_PYTHON_TYPE[type_]
-    if isinstance(type_, dtype):
-        raise NotImplementedError(f"A tensor of type {type_} {EXPLANATION}")
+    refuse(isinstance(type_, dtype), "A tensor of type {} {}", type_, EXPLANATION, kind=NotImplementedError)
     raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type(type_).__name__}")
 
 
@@ -95,11 +95,7 @@ def from_array(array):
     except KeyError:
         if array.dtype.kind == "u":
             raise NotImplementedError(f"A tensor of type torch.{array.dtype} {EXPLANATION}") from None
-        raise TypeError(
-            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are:"
-            " float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16,"
-            " uint8, and bool."
-        ) from None
+        raise error("type of array", array.dtype.type.__name__) from None
 
 
 def from_number(number):
@@ -145,8 +141,7 @@ def cast_array(array, dtype):
 def set_default_dtype(d):
     if not isinstance(d, dtype):
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
-    if not d.is_floating_point:
-        raise TypeError("only floating-point types are supported as the default type")
+    refuse(not d.is_floating_point, "only floating-point types are supported as the default type", kind=TypeError)
     default[0] = d
 
 
@@ -159,10 +154,7 @@ class finfo:
 
     def __init__(self, type=None):
         type = (type or default[0]).to_real()
-        if not type.is_floating_point:
-            raise TypeError(
-                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
-            )
+        refuse(not type.is_floating_point, "finfo")
         limits = np.finfo(type.np)
         self.dtype, self.bits, self.resolution = type.name, limits.bits, 10.0**-limits.precision
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
@@ -195,10 +187,7 @@ class Size(tuple):
         size = tuple.__new__(cls, lengths)
         for place, length in enumerate(size):
             if type(length) is not int:
-                if not hasattr(length, "__index__"):
-                    raise TypeError(
-                        f"torch.Size() takes an iterable of 'int' (item {place} is '{type(length).__name__}')"
-                    )
+                refuse(not hasattr(length, "__index__"), "item of size", place, type(length).__name__)
                 return tuple.__new__(cls, map(operator.index, size))
         return size
 
@@ -261,11 +250,9 @@ def parse_device(place):
     """Return the device of a tensor for a device or its name; None is the cpu."""
     if place is None or place is cpu:
         return cpu
-    if isinstance(place, int):
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+    refuse(isinstance(place, int), "Cannot access accelerator device when none is available.")
     kind = (place if isinstance(place, device) else device(place)).type
     if kind == "cuda":
         raise AssertionError("Torch not compiled with CUDA enabled")
-    if kind not in ("cpu", "meta"):
-        raise RuntimeError(f"A tensor on the device {kind} {EXPLANATION}")
+    refuse(kind not in ("cpu", "meta"), "A tensor on the device {} {}", kind, EXPLANATION)
     return meta if kind == "meta" else cpu

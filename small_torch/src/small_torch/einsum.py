@@ -8,6 +8,7 @@ import numpy as np
 from .arguments import type_name
 from .arithmetic import conj
 from .matrices import bmm
+from .messages import error, refuse
 from .products import product
 from .shapes import permute, reshape, unsqueeze
 from .tensor import Tensor, record
@@ -128,11 +129,7 @@ def parse_equation(equation, operands):
     """Return the letters of each operand and of the result, with letters in place of `...`."""
     inputs, arrow, output = equation.partition("->")
     for place, letter in enumerate(equation.replace("->", "  ").replace("...", "   ")):
-        if letter not in string.ascii_letters + ", ":
-            raise RuntimeError(
-                f"einsum(): invalid subscript given at index {place} in the equation string, subscripts must be in"
-                " [a-zA-Z]"
-            )
+        refuse(letter not in string.ascii_letters + ", ", "einsum subscript", place)
     terms = inputs.split(",")
     if len(terms) != len(operands):
         more = "more operands were provided than specified in the equation"
@@ -155,28 +152,13 @@ def check_letters(terms, output, operands):
     """Raise torch's RuntimeError where letters and axes do not fit."""
     sizes = {}
     for i, (term, x) in enumerate(zip(terms, operands)):
-        if len(term) != x.ndim:
-            raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of"
-                f" dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
-            )
+        refuse(len(term) != x.ndim, "einsum axes", len(term), x.ndim, i)
         own = {}
         for letter, n in zip(term, x._array.shape):
-            if own.setdefault(letter, n) != n:
-                raise RuntimeError(
-                    f"einsum(): subscript {letter} is repeated for operand {i} but the sizes don't match,"
-                    f" {n} != {own[letter]}"
-                )
+            refuse(own.setdefault(letter, n) != n, "einsum repeats", letter, i, n, own[letter])
             if sizes.get(letter, 1) not in (1, n) and n != 1:
-                raise RuntimeError(
-                    f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with"
-                    f" previously seen size {sizes[letter]}"
-                )
+                raise error("einsum sizes", letter, n, i, sizes[letter])
             sizes[letter] = n if n != 1 else sizes.get(letter, 1)
     for letter in output:
-        if letter not in sizes:
-            raise RuntimeError(
-                f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
-            )
-        if output.count(letter) > 1:
-            raise RuntimeError(f"einsum(): output subscript {letter} appears more than once in the output")
+        refuse(letter not in sizes, "einsum output", letter)
+        refuse(output.count(letter) > 1, "einsum(): output subscript {} appears more than once in the output", letter)

@@ -16,9 +16,19 @@ import numpy as np
 
 from . import dtypes
 from .arguments import Operand
-from .memory import arrange
+from .memory import arrange, is_in_rows
 from .operands import broadcast_error, operands, refuse_type, refused_kinds
-from .tape import Node, anomalies, axes_to_sum, changed_error, check_nan, check_saved, freed_error, recording
+from .tape import (
+    FixedVersion,
+    Node,
+    anomalies,
+    axes_to_sum,
+    changed_error,
+    check_nan,
+    check_saved,
+    freed_error,
+    recording,
+)
 from .tensor import Tensor, record, wrap
 
 PLACES = {"a": 0, "b": 1, "c": 2, "y": -1}  # of the tensors that a way back may name
@@ -128,7 +138,7 @@ def record_formula(formula, array, *inputs):
                 out._grad_fn, out._requires_grad = FormulaNode(formula, inputs, out), True
                 break
     elif recording[0] is None:
-        out._is_inference = True
+        out._changes = FixedVersion([0])
     return out
 
 
@@ -139,7 +149,8 @@ def compute(function, *tensors):
         out = quiet.run(function, *arrays)
     except ValueError:
         raise broadcast_error(*tensors) from None
-    if arrays[0].flags.c_contiguous or out.ndim < 2:
+    first = arrays[0]
+    if first.flags.c_contiguous or out.ndim < 2 or is_in_rows(first) and first.shape == out.shape:
         return out
     return arrange(out, *(np.broadcast_to(array, out.shape).strides for array in arrays))
 
@@ -152,7 +163,10 @@ def unary(name, function, way, *, convert=True, title=None):
         x = floating(input) if convert else input
         if x._array.dtype.kind in refused:
             refuse_type(name, x)
-        return record_formula(formula, quiet.run(function, x._array), x)
+        array = quiet.run(function, x._array)
+        if 0 in x._array.strides and array.ndim > 1:  # numpy takes the axis of repeated numbers for the innermost
+            array = arrange(array, x._array.strides)
+        return record_formula(formula, array, x)
 
     operation.function = function
     return set_name(name, operation)
@@ -171,14 +185,15 @@ def binary(name, function, *ways, convert=False, title=None, numbers=True):
             a, b = floating(a), floating(b)
         if kind in refused:
             refuse_type(name, a, b)
-        if kind != "f" or a._array.itemsize > 2:
+        if kind != "f" or a._array.itemsize > 2 or name in ("floor_divide", "remainder"):
             return record_formula(formula, compute(function, a, b), a, b)
         # float16: a number may be too large for the type
         a, b = (
             x if isinstance(given, Tensor) else wrap(np.asarray(given, np.float32))
             for x, given in ((a, input), (b, other))
         )
-        return record_formula(formula, compute(function, a, b).astype(np.float16), a, b)
+        array = compute(function, a, b)
+        return record_formula(formula, quiet.run(array.astype, np.float16), a, b)
 
     operation.__annotations__["other"] = Operand if numbers else Tensor
     operation.function = function

@@ -26,6 +26,8 @@ def logsumexp(input, dim, keepdim=False):
     """Return log Σ eˣ."""
     x = floating(input)
     axes = axes_of(dim, x.ndim)
+    if dim == () and x.ndim and x.numel() and not keepdim:  # as in torch
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * x.ndim}")
     array = quiet.run(logsumexp_array, x._array, axes)
     kept = array.shape
     formula = Formula("Logsumexp", lambda g, a, y: g.reshape(kept) * apply(exp, a - y.reshape(kept)))

@@ -3,6 +3,7 @@
 from . import random
 from .autograd import engine, functional
 from .joining import stack
+from .messages import error, refuse
 from .tape import enable_grad, is_grad_enabled
 from .tensor import Tensor
 
@@ -86,33 +87,16 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     name = getattr(func, "__name__", func)
 
     def mapped(*args, **kwargs):
-        if not args:
-            raise ValueError(
-                f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over"
-                " a function with no inputs. The latter is unsupported."
-            )
+        refuse(not args, "vmap without inputs", name)
         inputs, call = leaves_of(args), f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
         dims = spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args)
         for value, dim in zip(inputs, dims):
-            if dim is not None and not isinstance(value, Tensor):
-                raise ValueError(
-                    f"{call}: Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over"
-                    " non-Tensor arguments, please use None as the respective in_dim"
-                )
-        for dim, value in zip(dims, inputs):
-            if dim is not None and not -value.ndim <= dim < value.ndim:
-                raise ValueError(
-                    f"{call}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality"
-                    f" {value.ndim} so expected in_dim to satisfy -{value.ndim} <= in_dim < {value.ndim}."
-                )
+            refuse(dim is not None and not isinstance(value, Tensor), "vmap of no tensor", call, dim, type(value))
+            outside = dim is not None and not -value.ndim <= dim < value.ndim
+            refuse(outside, "vmap dim", call, dim, value.ndim if outside else 0)
         sizes = [value.size(dim) for value, dim in zip(inputs, dims) if dim is not None]
-        if not sizes:
-            raise ValueError(f"{call}: at least one input must be mapped")
-        if len({*sizes}) > 1:
-            raise ValueError(
-                f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the"
-                " mapped dimension"
-            )
+        refuse(not sizes, "{}: at least one input must be mapped", call, kind=ValueError)
+        refuse(len({*sizes}) > 1, "vmap sizes", sizes)
         # if there are no rows, a row of zeros shows the results' shapes
         some = [
             x
@@ -127,11 +111,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 begin_row()
                 results.append(func(*rebuild(args, iter(row)), **kwargs))
         for value in leaves_of(results[0]):
-            if not isinstance(value, Tensor):
-                raise ValueError(
-                    f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did you mean to set"
-                    " out_dims= to None for output?"
-                )
+            refuse(not isinstance(value, Tensor), "vmap of other results", name, name, type(value))
         columns = zip(*map(leaves_of, results))
         stacked = [stack(list(column), dim) for column, dim in zip(columns, spread(out_dims, results[0]))]
         if not sizes[0]:
@@ -159,10 +139,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
             value, aux = returned if has_aux else (returned, None)
             if not isinstance(value, Tensor) or value.ndim:
                 got = f"tensor with {value.ndim} dims" if isinstance(value, Tensor) else type(value)
-                raise RuntimeError(
-                    f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got {got}. Maybe you"
-                    " wanted to use the vjp or jacrev APIs instead?"
-                )
+                raise error("gradient of no number", got)
         nested = (
             outer
             and any(x.requires_grad for x in leaves_of(args) if isinstance(x, Tensor))

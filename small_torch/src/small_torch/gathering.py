@@ -5,11 +5,11 @@ import functools
 import numpy as np
 
 from . import dtypes
-from .creation import check_fill, zeros_like
+from .creation import zeros_like
 from .indexing import check_bounds, put, put_sum, take
 from .memory import contiguous
-from .messages import refuse
-from .operands import refuse_types
+from .messages import error, refuse
+from .operands import check_fill, refuse_type, scalar_array
 from .rearranging import clone
 from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
 from .tape import recording, rename_node
@@ -22,14 +22,26 @@ def accept_scalars(operation):
     def as_row(x):
         return reshape(x, 1) if isinstance(x, Tensor) and not x.ndim else x
 
+    def as_scalar(x):
+        x = reshape(x, ())
+        x._base = x._replay = None  # torch's is no view
+        return x
+
     @functools.wraps(operation)
     def call(input, *arguments, **options):
         if input.ndim:
             return operation(input, *arguments, **options)
         out = operation(as_row(input), *map(as_row, arguments), **{name: as_row(x) for name, x in options.items()})
-        return reshape(out, ()) if isinstance(out, Tensor) else type(out)(*(reshape(x, ()) for x in out))
+        return as_scalar(out) if isinstance(out, Tensor) else type(out)(*map(as_scalar, out))
 
     return call
+
+
+def as_scalar(x):
+    """Return a tensor of one number without axes, which is no view."""
+    out = reshape(x, ())
+    out._base = None
+    return out
 
 
 def rows_at(dim, index):
@@ -62,38 +74,21 @@ def index_select(input, dim: int, index: Tensor):
 def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
     """Return a copy to which rows are added at these indices."""
     dim = axis(dim, input.ndim)
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            f"index_add_(): self ({input.dtype.title}) and source ({source.dtype.title}) must have the same scalar type"
-        )
+    refuse(source.dtype is not input.dtype, "rows type", input.dtype.title, source.dtype.title)
     if not source.ndim and index.numel() != 1:
         axis(0, 0, wrap_scalar=False)
-    if not input.ndim and source.ndim and index.numel() == source._array.shape[dim]:
-        raise slices_error(input, source)
+    wrong = not input.ndim and source.ndim and index.numel() == source._array.shape[dim]
+    refuse(wrong, "rows shape", list(input.shape), list(source.shape))
     return add_rows_at(input, dim, index, source, alpha)
-
-
-def slices_error(input, source):
-    return RuntimeError(
-        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-        f"{list(input.shape)} source.shape = {list(source.shape)}"
-    )
 
 
 @accept_scalars
 def add_rows_at(input, dim, index, source, alpha):
-    if index.ndim > 1:
-        raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.title}"
-            f" and size: {list(index.shape)}"
-        )
+    refuse(index.ndim > 1, "rows index", index.ndim, index.dtype.title, list(index.shape))
     if index.numel() != (source._array.shape[dim] if source.ndim else 1):
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim): "
-            f"({source._array.shape[dim] if source.ndim else 1}), for dim: {dim}"
-        )
+        raise error("rows count", index.numel(), source._array.shape[dim] if source.ndim else 1, dim)
     if source.ndim != input.ndim or slice_shape(input, dim) != slice_shape(source, dim):
-        raise slices_error(input, source)
+        raise error("rows shape", list(input.shape), list(source.shape))
     if not input.numel():
         return unchanged(input, source, "IndexAdd")
     if input.ndim == 1 and ((index._array < 0) | (index._array >= input.numel())).any():
@@ -124,19 +119,10 @@ def slice_shape(input, dim):
 def index_copy(input, dim: int, index: Tensor, source: Tensor):
     """Return a copy in which the rows at these indices are replaced."""
     dim = axis(dim, input.ndim)
-    refuse(index.ndim > 1, f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})", kind=IndexError)
-    if source.ndim and input.ndim and source.ndim != input.ndim:
-        raise IndexError(
-            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source"
-            f" dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
-        )
-    if not source.ndim and index.numel() != 1:
-        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            "index_copy_(): self and source expected to have the same dtype, but got (self) "
-            f"{input.dtype.title} and (source) {source.dtype.title}"
-        )
+    refuse(index.ndim > 1, "index_copy_(): Index should have dimension 1 or 0 (got {})", index.ndim, kind=IndexError)
+    refuse(source.ndim and input.ndim and source.ndim != input.ndim, "copied rows axes", source.ndim, input.ndim)
+    refuse(not source.ndim and index.numel() != 1, "copied number", index.numel())
+    refuse(source.dtype is not input.dtype, "copied rows type", input.dtype.title, source.dtype.title)
     return copy_rows(input, dim, index, source)
 
 
@@ -144,15 +130,9 @@ def index_copy(input, dim: int, index: Tensor, source: Tensor):
 def copy_rows(input, dim, index, source):
     if slice_shape(input, dim) != slice_shape(source, dim):
         destination_shape, source_shape = (" ".join(map(str, slice_shape(x, dim))) for x in (input, source))
-        raise RuntimeError(
-            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape:"
-            f" {destination_shape} at dimension {dim} and source slice shape: {source_shape} at dimension 0."
-        )
+        raise error("copied rows shape", destination_shape, dim, source_shape)
     if source.ndim and index.numel() != source._array.shape[dim]:
-        raise IndexError(
-            f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
-            f"({source._array.shape[dim]})"
-        )
+        raise error("copied rows count", index.numel(), source._array.shape[dim])
     if not input.numel():
         return unchanged(input, source, "IndexCopy")
     check_rows(IndexError, "index_copy_(): ", index, dim, input)
@@ -162,9 +142,7 @@ def copy_rows(input, dim, index, source):
 def index_fill(input, dim: int, index: Tensor, value):
     """Return a copy in which the rows at these indices are filled with a number."""
     if isinstance(value, Tensor) and value.ndim:
-        raise RuntimeError(
-            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
-        )
+        raise error("filled rows value", value.ndim)
     is_complex = value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)
     if is_complex and input.dtype.kind < 3:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
@@ -233,7 +211,7 @@ def gather(input, dim: int, index: Tensor):
         return rename_node(reshape(picked, index.shape), "Gather")
     place = index_grid(index, dim)
     array = contiguous(input._array[place])
-    return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [index])
+    return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [input, index])
 
 
 def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None):
@@ -243,7 +221,7 @@ def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None
     refuse(reduce is not None, "small_torch has no scatter with reduce", kind=NotImplementedError)
     from_tensor = isinstance(src, Tensor)
     if not from_tensor:
-        src = Tensor(np.asarray(check_fill(src, input.dtype), input._array.dtype))
+        src = Tensor(scalar_array(check_fill(src, input.dtype), input.dtype))
     return put_grid(input, dim, index, src, "Scatter" if from_tensor else "Scatter.1")
 
 
@@ -283,7 +261,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     """Repeat each element, with the copies side by side."""
     counts = input if repeats is None else repeats
     if isinstance(counts, Tensor):
-        refuse_types(counts, "bfcu", '"repeat_interleave_cpu" not implemented for {!r}')
+        refuse_type("repeat_interleave", counts)
     if repeats is None:  # of counts alone, torch makes indices
         refuse(input.ndim != 1, "repeat_interleave only accept 1D vector as repeat")
         return Tensor(np.repeat(np.arange(input.numel()), input._array))
@@ -299,10 +277,6 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         return flatten(clone(copies, memory_format="torch.contiguous_format"), at, at + 1)
     counts, n = repeats._array, input._array.shape[at]
     refuse(counts.ndim > 1, "repeats must be 0-dim or 1-dim tensor")
-    if counts.size not in (1, n):
-        raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and"
-            f" input.size({dim}) = {n}"
-        )
+    refuse(counts.size not in (1, n), "repeats count", counts.size, dim, n)
     refuse((counts < 0).any(), "repeats can not be negative")
     return index_select(input, at, Tensor(np.repeat(np.arange(n), counts.astype(np.intp))))

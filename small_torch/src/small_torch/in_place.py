@@ -3,9 +3,10 @@
 import numpy as np
 
 from .elementwise import FormulaNode, quiet, zeros
-from .indexing import check_source, index_tensors, is_whole, put, shrink, split_index, write
+from .indexing import as_tuple, check_source, index_tensors, is_whole, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
-from .operands import KINDS, broadcast_error, scalar_array, tensor_type
+from .messages import refuse
+from .operands import KINDS, broadcast_error, check_fill, scalar_array, tensor_type
 from .tape import recording
 from .tensor import Tensor, record, wrap
 from .views import check_may_change, take_graph
@@ -16,30 +17,27 @@ def assign(tensor, new, may_repeat=False):
 
     may_repeat: whether several places of the tensor may be the same place in memory.
     """
-    check_may_change(tensor, new)
-    if not may_repeat:
+    if tensor._base is not None or tensor._requires_grad:
+        check_may_change(tensor, new)
+    if 0 in tensor._array.strides and not may_repeat:
         check_memory(tensor._array)
     if new._array.shape != tensor._array.shape:
         try:
             broadcast = np.broadcast_shapes(new.shape, tensor.shape)
         except ValueError:
             raise broadcast_error(tensor, new) from None
-        if broadcast != tuple(tensor.shape):
-            raise RuntimeError(
-                f"output with shape {list(tensor.shape)} doesn't match the broadcast shape {list(broadcast)}"
-            )
+        refuse(broadcast != tuple(tensor.shape), "broadcast result", list(tensor.shape), list(broadcast))
         new = new.expand(tensor.shape)
-    if new.dtype.kind > tensor.dtype.kind:
-        raise RuntimeError(
-            f"result type {new.dtype.title} can't be cast to the desired output type {tensor.dtype.title}"
-        )
-    has_graph = recording[0] and (new.requires_grad or tensor.requires_grad)
-    quiet.run(np.copyto, tensor._array, new._array, "unsafe")
+    if new._array.dtype != tensor._array.dtype:
+        refuse(new.dtype.kind > tensor.dtype.kind, "cast", new.dtype.title, tensor.dtype.title)
+    has_graph = recording[0] and (new._requires_grad or tensor._requires_grad)
+    differs = new._array != tensor._array if may_repeat and has_repeats(tensor._array) else True
+    quiet.run(np.copyto, tensor._array, new._array, "unsafe", differs)
     tensor._changes[0] += 1
     if has_graph:
-        if not new.requires_grad:  # its own gradient is zero
+        if not new._requires_grad:  # its own gradient is zero
             new = record(new._array, "Copy", (clone_graph(tensor),), zeros)
-        elif isinstance(new._grad_fn, FormulaNode) and new.dtype is tensor.dtype:
+        elif isinstance(new._grad_fn, FormulaNode) and new._array.dtype == tensor._array.dtype:
             new._grad_fn.move_result(tensor)
         take_graph(tensor, new)
     return tensor
@@ -59,13 +57,17 @@ def setitem(tensor, index, value):
         if not isinstance(value, (*KINDS, np.generic)):
             kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
             raise TypeError(f"can't assign a {kind} to a {tensor_type(tensor)}")
-        if isinstance(value, complex) and tensor.dtype.kind < 3:
-            raise RuntimeError(f"value cannot be converted to type {tensor.dtype.c_name} without overflow")
-        value = Tensor(scalar_array(value, tensor.dtype))
+        fits = tensor._array.dtype == np.float16 and not isinstance(value, complex)  # inf, if it is too large
+        value = Tensor(scalar_array(value if fits else check_fill(value, tensor.dtype), tensor.dtype))
     elif places is not None:
-        check_source(tensor, value)
+        value = check_source(tensor._array[basic], value, places, as_tuple(index))
     view = None
-    if recording[0] and (tensor._requires_grad or value._requires_grad):
+    fills = not value.ndim and places is None and tensor._array[basic].ndim  # with a number; torch records it always
+    if recording[0] and (
+        tensor._requires_grad
+        or value._requires_grad
+        and (places is not None or fills or tensor._array.dtype.kind in "fc")
+    ):
         view = tensor if places is not None and is_whole(basic) else tensor[basic]
         check_may_change(view, value)
     if value._changes is tensor._changes or places is None and has_repeats(tensor._array):
@@ -91,15 +93,8 @@ def setitem(tensor, index, value):
 
 def give_to(out, result, name):
     """Give a result to the tensor `out`, which takes the result's shape, as one change in place."""
-    if result.requires_grad or out.requires_grad:
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the"
-            " arguments requires grad."
-        )
-    if result.dtype.kind > out.dtype.kind:
-        raise RuntimeError(
-            f"result type {result.dtype.title} can't be cast to the desired output type {out.dtype.title}"
-        )
+    refuse(result.requires_grad or out.requires_grad, "gradient of out", name)
+    refuse(result.dtype.kind > out.dtype.kind, "cast", result.dtype.title, out.dtype.title)
     if out.shape != result.shape:
         memory = out._array.reshape(-1)
         large = out._array.flags.c_contiguous and memory.size >= result.numel()

@@ -9,8 +9,11 @@ import warnings
 
 import numpy as np
 
+from .dtypes import BY_NUMPY_TYPE
 from .elementwise import masked
 from .memory import arrange, contiguous, copy_array
+from .messages import error
+from .operands import check_fill
 from .tape import fit
 from .tensor import Tensor, record
 from .views import view_row
@@ -156,10 +159,7 @@ def check_mask(mask, dim, shape):
     """Raise IndexError if a mask has not the shape of the axes that it is for."""
     for at, size in enumerate(mask.shape):
         if size != shape[dim + at]:
-            raise IndexError(
-                f"The shape of the mask {list(mask.shape)} at index {at} does not match the shape of the indexed tensor"
-                f" {list(shape)} at index {dim + at}"
-            )
+            raise error("mask shape", list(mask.shape), at, list(shape), dim + at)
 
 
 def check_arrays(arrays, sizes):
@@ -169,9 +169,7 @@ def check_arrays(arrays, sizes):
             np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
         shapes = ", ".join(str([*array.shape]) for array in arrays)
-        raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
-        ) from None
+        raise error("index shapes", shapes) from None
     for dim, (array, size) in enumerate(zip(arrays, sizes)):
         if array.size and (array.min() < -size or array.max() >= size):
             check_bounds(array[(array < -size) | (array >= size)].flat[0], dim, size)
@@ -261,10 +259,7 @@ def write(array, places, value, accumulate=False):
     except ValueError:
         if places is None:
             value.expand(array.shape)  # raises torch's error
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape"
-            f" {list(array[places].shape)}"
-        ) from None
+        raise error("indexed values", list(value.shape), list(array[places].shape)) from None
 
 
 def put(input, places, values, name, accumulate=False, saved=(), source=None, keep_order=True):
@@ -308,14 +303,18 @@ def index_put(input, indices, values: Tensor, accumulate: bool = False):
     _, places, _ = split_index(
         tuple(item.reshape(-1) if not item.ndim else item for item in indices), input._array.shape
     )
-    check_source(input, values)
+    values = check_source(input._array, values, places, indices)
     return put(input, places, values, "IndexPut", accumulate, index_tensors(tuple(indices)))
 
 
-def check_source(input, values):
-    """Raise RuntimeError if values are of another type."""
-    if values.dtype is not input.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got"
-            f" {input.dtype.title} for the destination and {values.dtype.title} for the source."
-        )
+def check_source(array, values, places, index):
+    """Return values for an array; raise RuntimeError if they are of another type. One number fits a mask in any."""
+    if values._array.dtype == array.dtype:
+        return values
+    dtype, arrays = BY_NUMPY_TYPE[array.dtype], [item for item in index if isinstance(item, (Tensor, list, np.ndarray))]
+    mask = as_place(arrays[0]) if values._array.size == 1 and len(arrays) == 1 else None
+    if np.ndim(mask) and mask.dtype == bool:
+        check_fill(values.item(), dtype)
+        return record(values._array.astype(array.dtype), "ToCopy", (values,), lambda g: g)
+    write(array.copy(), places, values)  # raises an error if the shapes differ
+    raise error("index put types", dtype.title, values.dtype.title)

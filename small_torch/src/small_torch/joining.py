@@ -8,7 +8,7 @@ from . import dtypes
 from .arguments import Sizes, Tensors, check_argument
 from .indexing import VIEWS, getitem
 from .memory import contiguous
-from .messages import refuse
+from .messages import error, refuse
 from .tensor import Tensor, axis, record
 from .views import record_views
 
@@ -23,9 +23,7 @@ def select(input, dim: int, index: int):
     refuse(not input.ndim, "select() cannot be applied to a 0-dim tensor.", kind=IndexError)
     dim, index = axis(dim, input.ndim), operator.index(index)
     if not -input._array.shape[dim] <= index < input._array.shape[dim]:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
-        )
+        raise error("selected index", index, list(input.shape), dim)
     return VIEWS["Select"](input, (*(slice(None),) * dim, index, ...))
 
 
@@ -44,7 +42,7 @@ def narrow(input, dim: int, start, length: int):
 
 def unbind(input, dim: int = 0):
     """Return all slices along an axis, as a tuple."""
-    dim = axis(dim, input.ndim, wrap_scalar=False)
+    dim = axis(axis(dim, input.ndim), input.ndim, wrap_scalar=False)
     indices = [(*(slice(None),) * dim, i, ...) for i in range(input._array.shape[dim])]
     return pieces(input, indices, "Unbind", lambda *gs: stack(gs, dim))
 
@@ -68,15 +66,8 @@ def split_sizes(input, sizes, dim, name):
     require_axes(input, "split expects at least a 1-dimensional tensor")
     dim = axis(dim, input.ndim)
     n = input._array.shape[dim]
-    if any(size < 0 for size in sizes):
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
-        )
-    if sum(sizes) != n:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but"
-            f" got split_sizes={list(sizes)}"
-        )
+    refuse(any(size < 0 for size in sizes), "negative sections", list(sizes))
+    refuse(sum(sizes) != n, "sum of sections", n, dim, list(sizes))
     front, ends = (slice(None),) * dim, np.cumsum(sizes).tolist()
     indices = [(*front, slice(end - size, end), ...) for size, end in zip(sizes, ends)]
     return pieces(input, indices, name, lambda *gs: cat(gs, dim))
@@ -85,7 +76,11 @@ def split_sizes(input, sizes, dim, name):
 def pieces(input, indices, name, rule):
     """Record several views of a tensor."""
     return record_views(
-        input, [input._array[index] for index in indices], name, rule, lambda base, k: getitem(base, indices[k])
+        input,
+        [input._array[index] for index in indices],
+        name,
+        rule,
+        lambda base, number: getitem(base, indices[number]),
     )
 
 
@@ -119,11 +114,9 @@ def check_list(tensors, name):
 def cat(tensors: Tensors, dim: int = 0):
     """Concatenate tensors along an axis that they have."""
     tensors = check_list(tensors, "cat")
-    if not tensors:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    refuse(not tensors, "torch.cat(): expected a non-empty list of Tensors", kind=ValueError)
     for number, tensor in enumerate(tensors):
-        if not tensor.ndim:
-            raise RuntimeError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
+        refuse(not tensor.ndim, "zero-dimensional tensor (at position {}) cannot be concatenated", number)
     tensors = promote_all(tensors)
     full = [tensor for tensor in tensors if tensor._array.shape != (0,)]
     first = (full or tensors)[0]
@@ -132,11 +125,7 @@ def cat(tensors: Tensors, dim: int = 0):
         if tensor.ndim != first.ndim:
             raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}")
         for i, (a, b) in enumerate(zip(first._array.shape, tensor._array.shape)):
-            if i != at and a != b:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size {b} for"
-                    f" tensor number {number} in the list."
-                )
+            refuse(i != at and a != b, "joined shapes", at, a, b, number)
     sizes = [0 if tensor._array.shape == (0,) else tensor._array.shape[at] for tensor in tensors]
 
     def rule(g):
@@ -153,14 +142,10 @@ concat = concatenate = cat
 def stack(tensors: Tensors, dim: int = 0):
     """Join tensors of one shape along a new axis."""
     tensors = check_list(tensors, "stack")
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList")
+    refuse(not tensors, "stack expects a non-empty TensorList")
     for number, tensor in enumerate(tensors):
         if tensor._array.shape != tensors[0]._array.shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and"
-                f" {list(tensor.shape)} at entry {number}"
-            )
+            raise error("stacked shapes", list(tensors[0].shape), list(tensor.shape), number)
     tensors = promote_all(tensors)
     at = axis(dim, tensors[0].ndim + 1)
     array = contiguous(np.stack([tensor._array for tensor in tensors], at))

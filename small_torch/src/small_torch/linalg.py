@@ -10,7 +10,8 @@ from .absent import EXPLANATION
 from .arguments import Number, check_argument
 from .elementwise import zeros
 from .matrices import adjoint
-from .messages import refuse
+from .memory import in_columns
+from .messages import error, refuse
 from .random import not_implemented
 from .rearranging import clone, tril, triu
 from .reductions import return_type
@@ -68,13 +69,9 @@ def without_gradient(operation):
 
 def check_matrices(A, name, square=False, letter="A"):
     """Raise torch's RuntimeError for what is no matrix, or not square, or not of floats."""
-    if A.ndim < 2:
-        raise RuntimeError(f"linalg.{name}: The input tensor {letter} must have at least 2 dimensions.")
+    refuse(A.ndim < 2, "linalg.{}: The input tensor {} must have at least 2 dimensions.", name, letter)
     rows, columns = A._array.shape[-2:]
-    if square and rows != columns:
-        raise RuntimeError(
-            f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
-        )
+    refuse(square and rows != columns, "square matrices", name, rows, columns)
     if A.dtype.kind < 2 and name != "matrix_power":
         raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {A.dtype.title}")
     if A.dtype.name == "float16" and name in OF_LAPACK:
@@ -89,19 +86,11 @@ OF_LAPACK = {
 }  # fmt: skip
 
 
-def by_columns(array):
-    """Return matrices whose numbers lie in memory column by column, as those of LAPACK do."""
-    return np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
-
-
 def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     dims = [dim] if isinstance(dim, int) else dim
     if isinstance(ord, str) or ord is not None and (A.ndim if dims is None else len(dims)) == 2:
         return matrix_norm(A, ord, (-2, -1) if dims is None else dims, keepdim, dtype=dtype)
-    if ord is not None and dims is None and A.ndim > 2:
-        raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
-        )
+    refuse(ord is not None and dims is None and A.ndim > 2, "norm without dim", A.ndim)
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
@@ -140,7 +129,9 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 def svd(A, full_matrices=True):
     check_matrices(A, "svd")
     U, S, Vh = np.linalg.svd(A._array, full_matrices)
-    U, Vh = (record(by_columns(vectors), "LinalgSvd", (A,), without_gradient("svd's vectors")) for vectors in (U, Vh))
+    U, Vh = (
+        record(vectors, "LinalgSvd", (A,), without_gradient("svd's vectors")) for vectors in map(in_columns, (U, Vh))
+    )
     return SVD(U, svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
 
@@ -150,8 +141,7 @@ def svdvals(A):
     U, S, Vh = Tensor(U), np.ascontiguousarray(S), Tensor(Vh)
 
     def rule(g):
-        if recording[0]:
-            raise NotImplementedError("small_torch has no second derivative of singular values")
+        refuse(recording[0], "small_torch has no second derivative of singular values", kind=NotImplementedError)
         return (U * unsqueeze(g, -2)) @ Vh
 
     return record(S, "LinalgSvd", (A,), rule, [U])
@@ -171,19 +161,15 @@ def eigvals(A):
 
 def qr(A, mode="reduced"):
     check_matrices(A, "qr")
-    if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(
-            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
-        )
+    refuse(mode not in ("reduced", "complete", "r"), "qr mode", mode)
     factors = np.linalg.qr(A._array, mode)
     factors = (np.zeros(0, factors.dtype), factors) if mode == "r" else factors
-    factors = [by_columns(factor) if factor.ndim > 1 else factor for factor in factors]
+    factors = [in_columns(factor) if factor.ndim > 1 else factor for factor in factors]
     return QR(*(record(factor, "LinalgQr", (A,), without_gradient("the QR decomposition")) for factor in factors))
 
 
 def matrix_rank(A, tol=None, hermitian=False):
-    if A.ndim < 2:
-        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    refuse(A.ndim < 2, "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
     refuse(A.dtype.kind < 2, "This function doesn't handle types other than float and double")
     return Tensor(np.asarray(np.linalg.matrix_rank(A._array, tol, hermitian), np.int64))
 
@@ -205,7 +191,7 @@ def inv(A):
     is_nan = np.isnan(A._array).any((-2, -1), keepdims=True)
     array = np.where(is_nan, np.eye(A._array.shape[-1], dtype=A._array.dtype), A._array)
     try:
-        array = by_columns(np.where(is_nan, array.dtype.type(math.nan), np.linalg.inv(array)))
+        array = in_columns(np.where(is_nan, array.dtype.type(math.nan), np.linalg.inv(array)))
     except np.linalg.LinAlgError:
         raise singular_error(array, "inv") from None
     rule = lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1))  # noqa: E731
@@ -215,17 +201,10 @@ def inv(A):
 def check_equation(A, B, name, left=True):
     """Raise torch's RuntimeError for matrices that do not fit in A X = B, or in X A = B."""
     check_matrices(A, name, square=True)
-    if A.dtype is not B.dtype:
-        raise RuntimeError(
-            f"linalg.{name}: Expected A and B to have the same dtype, but found A of type {A.dtype.title} and B of type"
-            f" {B.dtype.title} instead"
-        )
+    refuse(A.dtype is not B.dtype, "equation types", name, A.dtype.title, B.dtype.title)
     rows, columns = B._array.shape[-2:] if B.ndim > 1 else (*B._array.shape, 1)
     if A._array.shape[-1] != (rows if left else columns):
-        raise RuntimeError(
-            f"linalg.{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B"
-            f" ({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})"
-        )
+        raise error("equation shapes", name, "AX" if left else "XA", A.shape[-2], A.shape[-1], rows, columns)
 
 
 def solve(A, B, *, left=True):
@@ -277,10 +256,7 @@ def _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient):
     of unread numbers of A to zero.
     """
     shape = np.broadcast_shapes(A._array.shape[:-2], B._array.shape[:-2])
-    array = solve_arrays(
-        np.broadcast_to(A._array, shape + A._array.shape[-2:]),
-        np.broadcast_to(B._array, shape + B._array.shape[-2:]),
-    )
+    array = in_columns(solve_arrays(*(np.broadcast_to(x._array, shape + x._array.shape[-2:]) for x in (A, B))))
 
     def rule(g):
         gB = solve_adjoint(adjoint(A), g)
@@ -288,7 +264,7 @@ def _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient):
         X = _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient) if needed else Tensor(array)
         return fit(mask_gradient(-(gB @ adjoint(X))), A._array.shape), fit(gB, B._array.shape)
 
-    return record(by_columns(array), "LinalgSolve", (A, B), rule, [A])
+    return record(in_columns(array), "LinalgSolve", (A, B), rule, [A])
 
 
 def lstsq(A, B, rcond=None):

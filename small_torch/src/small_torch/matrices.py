@@ -7,6 +7,7 @@ import numpy as np
 from .arithmetic import conj
 from .elementwise import Formula, quiet, record_formula
 from .joining import stack
+from .messages import error, refuse
 from .products import product
 from .random import not_implemented
 from .shapes import movedim, permute, reshape, transpose, unsqueeze
@@ -17,9 +18,7 @@ from .tensor import Tensor, axis, record
 def check_same_type(first, second):
     """Raise torch's RuntimeError for two types."""
     if first._array.dtype != second._array.dtype:
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {first.dtype.c_name} != {second.dtype.c_name}"
-        )
+        raise error("matrix types", first.dtype.c_name, second.dtype.c_name)
 
 
 def matmul(input, other: Tensor):
@@ -41,10 +40,7 @@ def matmul(input, other: Tensor):
 def check_matrices(a, b):
     """Raise torch's error if two tensors with axes cannot be multiplied."""
     differ = a._array.dtype != b._array.dtype
-    if differ and a.ndim == b.ndim == 1:
-        raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {a.dtype.title} and {b.dtype.title}"
-        )
+    refuse(differ and a.ndim == b.ndim == 1, "dot types", a.dtype.title, b.dtype.title)
     if a._array.shape[-1] != b._array.shape[-2 if b.ndim > 1 else 0]:
         raise shape_error(a._array.shape, b._array.shape)
     if differ and b.ndim == 1:
@@ -54,9 +50,7 @@ def check_matrices(a, b):
     for back, (m, n) in enumerate(zip(a._array.shape[-3::-1], b._array.shape[-3::-1])):
         if m != n and 1 not in (m, n):
             dim = max(a.ndim, b.ndim) - 3 - back
-            raise RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {dim}"
-            )
+            raise error("broadcast", m, n, dim)
 
 
 # Ways back, for arrays and tensors
@@ -132,18 +126,14 @@ def shape_error(a, b):
         )
     if len(a) > 2 and len(b) > 2:
         batch = math.prod(np.broadcast_shapes(a[:-2], b[:-2]))
-        return RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a[-1]}] but got: [{batch},"
-            f" {b[-2]}]."
-        )
+        return error("batches of matrices", batch, a[-1], batch, b[-2])
     a = (1, a[0]) if len(a) == 1 else (math.prod(a[:-1]), a[-1])
     return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[-2]}x{b[-1]})")
 
 
 def transpose_matrices(x):
     """Transpose each matrix: `mT`."""
-    if x.ndim == 1:
-        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    refuse(x.ndim == 1, "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return transpose(x, -2, -1) if x.ndim else x
 
 
@@ -153,10 +143,8 @@ def adjoint(x):
 
 
 def mm(input, mat2: Tensor):
-    if input.ndim != 2:
-        raise RuntimeError("self must be a matrix")
-    if mat2.ndim != 2:
-        raise RuntimeError("mat2 must be a matrix")
+    refuse(input.ndim != 2, "self must be a matrix")
+    refuse(mat2.ndim != 2, "mat2 must be a matrix")
     return matmul(input, mat2)
 
 
@@ -164,11 +152,7 @@ def bmm(input, mat2: Tensor):
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(f"batch{1 + (input.ndim == 3)} must be a 3D tensor")
     (batch, _, n), (mat_batch, m, _) = input._array.shape, mat2._array.shape
-    if (batch, n) != (mat_batch, m):
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {n}] but got: [{mat_batch},"
-            f" {m}]."
-        )
+    refuse((batch, n) != (mat_batch, m), "batches of matrices", batch, n, mat_batch, m)
     require_same_type(input, mat2)
     return rename_node(matmul(input, mat2), "Bmm")
 
@@ -180,8 +164,7 @@ def require_same_type(first, second):
 
 
 def mv(input, vec: Tensor):
-    if input.ndim != 2 or vec.ndim != 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
+    refuse(input.ndim != 2 or vec.ndim != 1, "vector + matrix @ vector expected, got 1, {}, {}", input.ndim, vec.ndim)
     return matmul(input, vec)
 
 
@@ -194,22 +177,16 @@ def dot(input, tensor: Tensor):
 
 def outer(input, vec2: Tensor):
     for name, x in (("self", input), ("vec2", vec2)):
-        if x.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
+        refuse(x.ndim != 1, "outer: Expected 1-D argument {}, but got {}-D", name, x.ndim)
     return unsqueeze(input, 1) * unsqueeze(vec2, 0)
 
 
 def addmm(input, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
     """Return beta · input + alpha · mat1 @ mat2."""
-    if input.dtype is not mat2.dtype:
-        raise RuntimeError(
-            f"self and mat2 must have the same dtype, but got {input.dtype.title} and {mat2.dtype.title}"
-        )
-    if mat1.dtype is not mat2.dtype:
-        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {mat1.dtype.title} and {mat2.dtype.title}")
+    refuse(input.dtype is not mat2.dtype, "added matrix types", input.dtype.title, mat2.dtype.title)
+    refuse(mat1.dtype is not mat2.dtype, "product types", "mat1", mat1.dtype.title, mat2.dtype.title)
     for name, x in (("mat1", mat1), ("mat2", mat2)):
-        if x.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
+        refuse(x.ndim != 2, "{} must be a matrix, got {}-D tensor", name, x.ndim)
     out = matmul(mat1, mat2)
     input = input.expand(out.shape)
     if input.dtype.kind < 2:
@@ -232,11 +209,7 @@ def tensordot(a, b, dims=2):
     dims = (range(-dims, 0), range(dims)) if isinstance(dims, int) else dims
     for i, j in zip(*dims):
         m, n = a._array.shape[axis(i, a.ndim)], b._array.shape[axis(j, b.ndim)]
-        if m != n:
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim"
-                f" {j}"
-            )
+        refuse(m != n, "contracted sizes", m, i, n, j)
     first, second = ([axis(dim, x.ndim) for dim in axes] for axes, x in zip(dims, (a, b)))
     rows, columns = ([dim for dim in range(x.ndim) if dim not in axes] for axes, x in ((first, a), (second, b)))
     shape = [a._array.shape[dim] for dim in rows] + [b._array.shape[dim] for dim in columns]
@@ -249,14 +222,11 @@ def tensordot(a, b, dims=2):
 def cross(input, other, dim=None):
     """Return the cross products of vectors along an axis; by default along the first axis of length 3."""
     if dim is None:
-        if 3 not in input._array.shape:
-            raise RuntimeError("no dimension of size 3 in input")
+        refuse(3 not in input._array.shape, "no dimension of size 3 in input")
         dim = input._array.shape.index(3)
-    if input.ndim != other.ndim:
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    refuse(input.ndim != other.ndim, "linalg.cross: inputs must have the same number of dimensions.")
     m, n = (x._array.shape[axis(dim, x.ndim)] for x in (input, other))
-    if m != 3 or n != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {m} and {n}")
+    refuse(m != 3 or n != 3, "linalg.cross: inputs dimension {} must have length 3. Got {} and {}", dim, m, n)
     require_same_type(input, other)
     a, b = movedim(input, dim, 0), movedim(other, dim, 0)
     return stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
@@ -265,15 +235,11 @@ def cross(input, other, dim=None):
 def cdist(x1, x2, p=2.0):
     """Return the distances between each row of x1 and each row of x2."""
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
-        if x.dtype.kind != 2:
-            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype.title}")
+        refuse(x.ndim < 2, "cdist only supports at least 2D tensors, {} got: {}D", name, x.ndim)
+        refuse(x.dtype.kind != 2, "cdist only supports floating-point dtypes, {} got: {}", name, x.dtype.title)
     m, n = x1._array.shape[-1], x2._array.shape[-1]
-    if m != n:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {m} X2: {n}")
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values")
+    refuse(m != n, "X1 and X2 must have the same number of columns. X1: {} X2: {}", m, n)
+    refuse(p < 0, "cdist only supports non-negative p values")
     require_same_type(x1, x2)
     if x1.dtype.name == "float16":
         raise not_implemented("cdist", x1._array.dtype)
@@ -282,14 +248,11 @@ def cdist(x1, x2, p=2.0):
 
 def pdist(input, p=2.0):
     """Return the distances between each row and each later row."""
-    if input.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
-    if input.dtype.kind != 2:
-        raise RuntimeError("pdist only supports floating-point dtypes")
+    refuse(input.ndim != 2, "pdist only supports 2D tensors, got: {}D", input.ndim)
+    refuse(input.dtype.kind != 2, "pdist only supports floating-point dtypes")
     if input.dtype.name == "float16":
         raise not_implemented("pdist", input._array.dtype)
-    if p < 0:
-        raise RuntimeError("pdist only supports non-negative p values")
+    refuse(p < 0, "pdist only supports non-negative p values")
     first, second = np.triu_indices(input._array.shape[0], 1)
     return (input[Tensor(first)] - input[Tensor(second)]).norm(p, -1)
 
@@ -297,8 +260,7 @@ def pdist(input, p=2.0):
 def trace(input):
     if input.dtype.kind == 0:
         raise not_implemented("trace", input._array.dtype)
-    if input.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+    refuse(input.ndim != 2, "trace: expected a matrix, but got tensor with dim {}", input.ndim)
     return rename_node(input.diagonal().sum(), "Trace")
 
 

@@ -14,6 +14,21 @@ def contiguous(array):
     return array.reshape(-1).reshape(array.shape) if 1 in array.shape and array.ndim > 1 else array
 
 
+def is_in_rows(array):
+    """Return True if each axis of an array has a larger stride than the next one, as the parts of rows have."""
+    before, *strides = array.strides
+    for step in strides:
+        if step >= before:
+            return False
+        before = step
+    return before > 0
+
+
+def in_columns(array):
+    """Return matrices whose numbers lie column by column, as torch's linear algebra returns them."""
+    return contiguous(array.swapaxes(-2, -1)).swapaxes(-2, -1)
+
+
 def copy_array(array):
     """Return a copy whose axes lie in memory in the same order, without gaps."""
     return array.copy() if array.flags.c_contiguous else arrange(array.copy(), array.strides)
@@ -71,15 +86,17 @@ def check_memory(target, *sources, whole=False, may_repeat=False):
     if not may_repeat and has_repeats(target):
         raise RuntimeError(SHARED.format("more than one element of the written-to tensor", "s"))
     for source in sources:
-        same = source is target or (
-            source.strides == target.strides
-            and source.shape == target.shape
-            and source.__array_interface__["data"][0] == target.__array_interface__["data"][0]
-        )
+        same = source is target or places_of(source) == places_of(target)
         if (whole if same else is_dense(target) and is_dense(source)) and (
             source is target or np.may_share_memory(source, target)
         ):
             raise RuntimeError(SHARED.format("some elements of the input tensor and the written-to tensor", ""))
+
+
+def places_of(array):
+    """Return where an array's numbers are: equal if two arrays have the same numbers in the same order."""
+    axes = [(n, step) for n, step in zip(array.shape, array.strides) if n != 1]
+    return array.__array_interface__["data"][0], axes
 
 
 def is_dense(array):
@@ -95,7 +112,12 @@ def is_dense(array):
 
 
 def overlaps_itself(array):
-    """Return True for windows that share numbers: they span less memory than their numbers need."""
+    """Return True for windows that share numbers: a step along an axis is within those along shorter ones."""
     if array.flags.c_contiguous or not array.size or has_repeats(array):
         return False
-    return sum((n - 1) * step for n, step in zip(array.shape, array.strides)) < array.nbytes - array.itemsize
+    length = 0
+    for step, n in sorted(zip(array.strides, array.shape)):
+        if n > 1 and step <= length:
+            return True
+        length += (n - 1) * step
+    return False

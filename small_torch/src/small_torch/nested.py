@@ -6,6 +6,7 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import cast_array
+from .messages import refuse
 
 PLAIN = {bool, int, float, complex}
 
@@ -18,10 +19,8 @@ def dtype_in(data):
         return dtypes.from_array(data)
     if isinstance(data, (bool, int, float, complex)):
         return dtypes.from_number(data)
-    if isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
-    if not isinstance(data, (list, tuple, range)):
-        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    refuse(isinstance(data, str), "new(): invalid data type 'str'", kind=TypeError)
+    refuse(not isinstance(data, (list, tuple, range)), "Could not infer dtype of {}", type(data).__name__)
     types = {type(item) for item in data}
     if types <= PLAIN:
         kinds = [dtypes.from_number(kind()) for kind in types]
@@ -40,8 +39,7 @@ def nested_array(data, dtype):
         if not shape[-1]:
             break
         first = first[0]
-    if isinstance(first, str) and shape:
-        raise ValueError("too many dimensions 'str'")
+    refuse(isinstance(first, str) and shape, "too many dimensions 'str'", kind=ValueError)
     dtype, data = dtype or dtype_in(data), parse_nested(data, shape, 0)
     try:
         array = np.asarray(data)
@@ -49,8 +47,7 @@ def nested_array(data, dtype):
             array = np.asarray(data, dtype.np)
     except OverflowError:
         raise (ValueError if shape else RuntimeError)("Overflow when unpacking long long") from None
-    if array.dtype == np.uint64 and dtype.kind == 1:
-        raise ValueError("Overflow when unpacking long long")
+    refuse(array.dtype == np.uint64 and dtype.kind == 1, "Overflow when unpacking long long", kind=ValueError)
     check_range(array, dtype, dtype.name)
     if array.dtype.kind == "c" and dtype.kind < 3 and dtype.kind:
         raise TypeError("must be real number, not complex")
@@ -69,15 +66,12 @@ def is_nested(data):
 def parse_nested(data, shape, dim):
     """Return nested lists with numbers in place of tensors; raise torch's errors where lengths differ from `shape`."""
     if dim == len(shape):
-        if is_nested(data):
-            raise TypeError("'list' object cannot be interpreted as an integer")
+        refuse(is_nested(data), "'list' object cannot be interpreted as an integer", kind=TypeError)
         if is_tensor(data):
-            if data.numel() != 1:
-                raise ValueError("only one element tensors can be converted to Python scalars")
+            refuse(data.numel() != 1, "only one element tensors can be converted to Python scalars", kind=ValueError)
             return data.item()
         return data
-    if not is_nested(data):
-        raise TypeError("not a sequence")
+    refuse(not is_nested(data), "not a sequence", kind=TypeError)
     if len(data) != shape[dim]:
         raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})")
     if isinstance(data, np.ndarray) or dim + 1 == len(shape) and {type(item) for item in data} <= PLAIN:

@@ -3,6 +3,8 @@
 import numpy as np
 
 from . import dtypes
+from .messages import error, refuse
+from .nested import check_range
 from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
@@ -16,19 +18,24 @@ floor_divide bc div_floor_cpu | ge c ge_cpu | gt c gt_cpu | le c le_cpu | lt c l
 logcumsumexp biu logcumsumexp_out_cpu | pow b pow | remainder bc remainder_cpu | round bc round_vml_cpu
 round_decimals biuc round_cpu | trunc b trunc_vml_cpu | bitwise_and fc bitwise_and_cpu | bitwise_or fc bitwise_or_cpu
 bitwise_xor fc bitwise_xor_cpu | lshift bfc lshift_cpu | rshift bfc rshift_cpu | logsigmoid biu log_sigmoid_cpu
+mode c mode_cpu | median bc median_cpu | median_along bc median_out | unique c unique | unique_dim c unique_dim
+bincount bfc bincount_cpu | repeat_interleave bfcu repeat_interleave_cpu | aminmax c aminmax_cpu
+amax c max_values_cpu | amin c min_values_cpu | max_all c max_all | min_all c min_all
 """
 NO_BOOL = (
     "{}, the `-` operator, {} a bool tensor is not supported. If you are trying to invert a mask, use the `~` or"
     " `logical_not()` operator instead."
 )
 NO_SIGN = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+NO_MEAN = "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s"
+NO_NORM = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s"
 REFUSED = {
     (name, kind): (NotImplementedError, f"\"{kernel}\" not implemented for '%s'")
     for name, kinds, kernel in map(str.split, MISSING.replace("\n", "|").strip("|").split("|"))
     for kind in kinds
 } | {
     (name, kind): (error, text.replace("NAME", name))
-    for names, kind, error, text in (
+    for names, kinds, error, text in (
         ("ceil floor trunc", "c", NotImplementedError, "NAME is not supported for complex inputs"),
         ("clamp relu", "c", NotImplementedError, "clamp is not supported for complex types"),
         ("relu", "b", RuntimeError, "Boolean inputs not supported for relu"),
@@ -37,8 +44,19 @@ REFUSED = {
         ("neg", "b", RuntimeError, NO_BOOL.format("Negation", "on")),
         ("sign", "c", NotImplementedError, NO_SIGN),
         ("logcumsumexp", "c", NotImplementedError, "small_torch has no logcumsumexp of complex numbers"),
+        ("sort", "c", RuntimeError, " Sort does not support complex dtypes on CPU"),
+        ("topk", "b", RuntimeError, "topk does not support bool dtypes on CPU"),
+        ("topk", "c", RuntimeError, " topk does not support complex dtypes on CPU"),
+        ("quantile", "biuc", RuntimeError, "quantile() input tensor must be either float or double dtype"),
+        ("nansum", "c", RuntimeError, "nansum on CPU does not support complex inputs"),
+        ("mean", "biu", RuntimeError, NO_MEAN),
+        ("var", "biu", RuntimeError, "std and var only support floating point and complex dtypes"),
+        ("vector_norm", "biu", RuntimeError, NO_NORM),
+        ("max min argmax argmin", "c", RuntimeError, "NAME(): does not support complex input"),
+        ("argmax argmin", "b", RuntimeError, "NAME(): does not support bool input"),
     )
     for name in names.split()
+    for kind in kinds
 }
 
 
@@ -80,7 +98,10 @@ def as_operand(value, dtype):
 
 def scalar_array(value, dtype):
     """Return a number as an array without axes; one that overflows its type wraps around."""
-    return np.asarray(value).astype(dtype.np)
+    if dtype is not dtypes.float16:
+        return np.asarray(value).astype(dtype.np)
+    with np.errstate(over="ignore"):  # a number that is too large becomes infinite
+        return np.asarray(value).astype(dtype.np)
 
 
 def check_number(value):
@@ -94,28 +115,26 @@ def check_number(value):
 
 def tensor_from_number(value):
     """Return a number as a tensor without axes; a tensor stays as it is."""
-    return value if isinstance(value, Tensor) else number_tensor(check_number(value))
+    return value if isinstance(value, Tensor) else Tensor(np.asarray(check_number(value), dtypes.from_number(value).np))
 
 
-def check_convertible(number, dtype):
-    """Return a number; raise torch's error if a dtype does not hold it."""
-    number = check_number(number)
-    if dtype is dtypes.bool_:
-        return bool(number)
-    if (
-        isinstance(number, complex)
-        and dtype.kind < 3
-        or isinstance(number, float)
-        and dtype.kind < 2
-        and not np.isfinite(number)
-    ):
-        name = f"{dtype.name}_t" if dtype.name in ("int64", "int16", "int8", "uint8") else dtype.c_name
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return number
-
-
-def number_tensor(number):
-    return Tensor(np.asarray(number, dtypes.from_number(number).np))
+def check_fill(value, dtype):
+    """Return a number to fill a tensor of this type with; raise torch's RuntimeError if the type cannot hold it."""
+    value = check_number(value.item() if isinstance(value, Tensor) else value)
+    if dtype.kind == 0:
+        return bool(value)
+    name = dtype.c_name if dtype.kind > 1 else {"int32": "int"}.get(dtype.name, dtype.name + "_t")
+    error = RuntimeError(f"value cannot be converted to type {name} without overflow")
+    if isinstance(value, complex) and dtype.kind < 3:
+        if value.imag:
+            raise error
+        value = value.real
+    if dtype.kind == 1:
+        check_range(np.asarray(value), dtype, name)
+        return np.asarray(value).astype(dtype.np)
+    if dtype.kind == 2 and np.isfinite(value) and abs(value) > float(np.finfo(dtype.np).max):
+        raise error
+    return value
 
 
 def result_type(first, second):
@@ -143,15 +162,8 @@ def rank(operand):
 
 def complex_type(dtype):
     """Return the complex dtype with parts of this dtype."""
-    if dtype is dtypes.float16:
-        raise TypeError("small_torch has no numbers of type torch.complex32")
+    refuse(dtype is dtypes.float16, "small_torch has no numbers of type torch.complex32", kind=TypeError)
     return dtype.to_complex()
-
-
-def refuse_types(tensor, kinds, text, error=NotImplementedError):
-    """Raise an error for tensors of some types. kinds: numpy's letters; text: may name the type."""
-    if tensor._array.dtype.kind in kinds:
-        raise error(text.format(tensor.dtype.title))
 
 
 def tensor_type(tensor):
@@ -166,10 +178,7 @@ def broadcast_error(first, second):
     for offset in range(1, min(len(a), len(b)) + 1):
         if a[-offset] != b[-offset] and 1 not in (a[-offset], b[-offset]):
             dim = max(len(a), len(b)) - offset
-            return RuntimeError(
-                f"The size of tensor a ({a[-offset]}) must match the size of tensor b ({b[-offset]}) at non-singleton "
-                f"dimension {dim}"
-            )
+            return error("broadcast", a[-offset], b[-offset], dim)
     return RuntimeError(f"shapes {list(a)} and {list(b)} do not fit")
 
 

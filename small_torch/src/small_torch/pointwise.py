@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
+from .memory import contiguous
 from .operands import refuse_type
 
 
@@ -39,8 +40,8 @@ tan = unary("tan", np.tan, lambda g, y: g * (1 + y * y))
 sinh = unary("sinh", np.sinh, lambda g, a: g * apply(cosh, a))
 cosh = unary("cosh", np.cosh, lambda g, a: g * apply(sinh, a))
 tanh = unary("tanh", np.tanh, lambda g, y: g * (1 - y * y))
-asin = unary("asin", np.arcsin, lambda g, a: g * (1 - a * a) ** -0.5)
-acos = unary("acos", np.arccos, lambda g, a: -g * (1 - a * a) ** -0.5)
+asin = unary("asin", np.arcsin, lambda g, a: g * apply(rsqrt, 1 - a * a))
+acos = unary("acos", np.arccos, lambda g, a: -g * apply(rsqrt, 1 - a * a))
 atan = unary("atan", np.arctan, lambda g, a: g / (a * a + 1))
 atanh = unary("atanh", np.arctanh, lambda g, a: g / (1 - a * a))
 sigmoid = unary("sigmoid", sigmoid_array, lambda g, y: g * ((1 - y) * y))
@@ -59,7 +60,7 @@ def softplus_array(x):
 
 
 def logsigmoid_array(x):
-    return -softplus_array(-x)
+    return contiguous(-softplus_array(-x))
 
 
 logsigmoid = unary(

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from . import dtypes
+from .messages import refuse
 
 HALF, COMPLEX = np.dtype("float16"), {np.dtype("complex64"): np.float32, np.dtype("complex128"): np.float64}
 
@@ -26,8 +27,7 @@ class Generator:
 
     def manual_seed(self, seed):
         """Restart the sequence from a seed; return the generator."""
-        if not -(2**63) <= seed < 2**64:
-            raise ValueError("Overflow when unpacking long long")
+        refuse(not -(2**63) <= seed < 2**64, "Overflow when unpacking long long", kind=ValueError)
         self.first = seed % 2**64
         self.bits = np.random.RandomState(seed % 2**32)
         self.next_normal = None  # normal numbers are drawn in pairs: the second of a pair
@@ -50,11 +50,7 @@ class Generator:
 
     def words(self, count):
         """Draw unsigned 32-bit integers."""
-        if forbidden[0]:
-            raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please either use the 'same' or"
-                " 'different' randomness flags on vmap or perform the randomness operation out of vmap"
-            )
+        refuse(forbidden[0], "vmap of random")
         return self.bits.randint(0, 2**32, count, dtype=np.uint64)
 
     def double_words(self, count):
@@ -78,8 +74,7 @@ class Generator:
         for name, bound in (("from", low), ("to", high)):
             if not abs(bound) <= np.finfo(dtype).max:
                 raise RuntimeError(f"{name} is out of bounds for {dtypes.BY_NUMPY_TYPE[dtype].c_name}")
-        if low > high:
-            raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+        refuse(low > high, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", low, high)
         if dtype == HALF:
             return self.uniform(shape, low, high, dtype=np.float32).astype(HALF)
         kind, numbers = dtype.type, self.unit(math.prod(shape), dtype)
@@ -93,8 +88,7 @@ class Generator:
         Fewer than 16, or those for a tensor that is not contiguous, are drawn one by one, as doubles.
         """
         dtype = np.dtype(dtype)
-        if not std >= 0:
-            raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+        refuse(not std >= 0, "normal expects std >= 0.0, but found std {:g}", std)
         if 0 in shape:
             return np.zeros(shape, dtype)
         if dtype in COMPLEX:
@@ -133,16 +127,14 @@ class Generator:
 
     def randint(self, low, high, shape, dtype):
         """Draw integers in [low, high)."""
-        if low >= high:
-            raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        refuse(low >= high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
         type_, size = dtypes.BY_NUMPY_TYPE[np.dtype(dtype)], high - low
         if type_.kind == 3:
             raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
         if type_.kind < 2:
             limits = np.iinfo(dtype) if type_.kind else SimpleNamespace(min=0, max=1)
             for name, number in (("from", low), ("to - 1", high - 1)):
-                if not limits.min <= number <= limits.max:
-                    raise RuntimeError(f"{name} is out of bounds for {type_.c_name}")
+                refuse(not limits.min <= number <= limits.max, "{} is out of bounds for {}", name, type_.c_name)
         return self.below(size, shape, size >= 2**28, low).astype(dtype)
 
     def full_range(self, shape, dtype):

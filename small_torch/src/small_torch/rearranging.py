@@ -41,6 +41,11 @@ def contiguous(input, memory_format=None):
     return input if input._array.flags.c_contiguous else clone(input, memory_format="torch.contiguous_format")
 
 
+def ravel(input):
+    """Return all numbers in one row: a view if they lie in one, else a copy."""
+    return reshape(contiguous(input), -1)
+
+
 def clone(input, *, memory_format=None):
     """Return a copy through which gradients flow."""
     array = input._array.copy() if memory_format == "torch.contiguous_format" else copy_array(input._array)

@@ -9,12 +9,12 @@ import numpy as np
 from .arguments import Number
 from .arithmetic import conj
 from .comparing import maximum, minimum
-from .elementwise import floating, masked, set_name
+from .elementwise import Formula, alias, floating, masked, record_formula, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
-from .messages import refuse, warn_once
-from .operands import refuse_types
+from .messages import error, refuse, warn_once
+from .operands import refuse_type
 from .rearranging import flip
 from .shapes import check_dims, reshape, unsqueeze
 from .tape import recording, rename_node
@@ -23,8 +23,7 @@ from .tensor import Tensor, axis, record, record_many
 
 def axes_of(dim, ndim, keepdim=False):
     """Return the named axes, counted from the front; all if none is named."""
-    if not isinstance(keepdim, bool):
-        raise TypeError("keepdim must be bool")
+    refuse(not isinstance(keepdim, bool), "keepdim must be bool", kind=TypeError)
     if dim is None or isinstance(dim, (tuple, list)) and not dim:
         return tuple(range(ndim))
     named = check_dims(dim, ndim)
@@ -75,19 +74,20 @@ def sum(input, dim=None, keepdim: bool = False, *, dtype=None):
 
 
 def nansum(input, dim=None, keepdim: bool = False, *, dtype=None):
-    refuse_types(input, "c", "nansum on CPU does not support complex inputs", RuntimeError)
+    refuse_type("nansum", input)
     is_nan = np.isnan(input._array)
-    return rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
+    out = rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
+    if out._grad_fn is not None:
+        out._grad_fn.saved = [(input, input._changes[0])]
+    return out
 
 
 def mean(input, dim=None, keepdim: bool = False, *, dtype=None):
     """Return the mean of all numbers, or along axes."""
-    x = cast(input, dtype)
-    refuse_types(
-        x, "biu",
-        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
-        RuntimeError,
-    )  # fmt: skip
+    x = input if dtype is None else input.to(dtype)
+    if dtype is not None and x.dtype.kind < 2:
+        raise error("mean type", x.dtype.title)
+    refuse_type("mean", x)
     axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
     count = math.prod([shape[i] for i in axes])
     with np.errstate(all="ignore"):
@@ -112,7 +112,7 @@ def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Nu
 def variance(name, input, dim, unbiased, keepdim, correction):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
-    refuse_types(input, "biu", "std and var only support floating point and complex dtypes", RuntimeError)
+    refuse_type("var", input)
     axes, x = axes_of(dim, input.ndim, keepdim), input._array
     count = math.prod([x.shape[i] for i in axes])
     ddof = correction if correction is not None else int(unbiased)
@@ -133,8 +133,10 @@ def variance(name, input, dim, unbiased, keepdim, correction):
 def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the standard deviation. If all numbers are equal, its gradient is zero."""
     square = variance("std", input, dim, unbiased, keepdim, correction)
-    array = np.sqrt(square._array)
-    return record(array, "Std", (square,), lambda g: masked(g / (2 * square.sqrt()), array == 0), [square])
+    return record_formula(STD, np.sqrt(square._array), square)
+
+
+STD = Formula("Std", lambda g, y: masked(g / (2 * y), y == 0))
 
 
 def prod(input, dim=None, keepdim: bool = False, *, dtype=None):
@@ -177,7 +179,7 @@ def extreme_values(name, function):
     """Make `amax` or `amin`, which share the gradient among equal extremes."""
 
     def operation(input, dim=(), keepdim: bool = False):
-        refuse_types(input, "c", f'"{name[1:]}_values_cpu" not implemented for {{!r}}')
+        refuse_type(name, input)
         if not input.numel():
             refuse(dim in ((), None), "no dim", name)
             for d in (dim,) if isinstance(dim, int) else dim:
@@ -200,11 +202,8 @@ amax, amin = extreme_values("amax", np.max), extreme_values("amin", np.min)
 
 
 def aminmax(input, *, dim=None, keepdim: bool = False):
-    refuse_types(input, "c", '"aminmax_cpu" not implemented for {!r}')
-    if dim is None and not input.numel():
-        raise RuntimeError(
-            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
-        )
+    refuse_type("aminmax", input)
+    refuse(dim is None and not input.numel(), "aminmax of nothing")
     return return_type("aminmax", ("min", "max"))(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
@@ -215,7 +214,8 @@ def return_type(name, fields):
         __slots__ = ()
 
         def __getattr__(self, attribute):
-            raise AttributeError(f"'torch.return_types.{name}' object has no attribute {attribute!r}")
+            text = f"'torch.return_types.{name}' object has no attribute {attribute!r}"
+            raise AttributeError(text, name=attribute, obj=self)
 
         def __repr__(self):
             return (
@@ -261,7 +261,7 @@ def extreme(name, reduce_all, find_index, of_two, kind):
             refuse(
                 keepdim, f"{name}() received an invalid combination of arguments - got (keepdim=bool, )", kind=TypeError
             )
-            refuse_types(input, "c", f'"{name}_all" not implemented for {{!r}}')
+            refuse_type(f"{name}_all", input)
             refuse(not input.numel(), "no dim", name)
             return record_extreme(input, np.asarray(reduce_all(input._array)), f"{name.title()}.1")
         return accept_scalars(extreme_along)(input, dim, keepdim, find_index, kind, name.title())
@@ -275,7 +275,7 @@ max, min = extreme("max", np.max, np.argmax, maximum, MAX), extreme("min", np.mi
 def extreme_along(input, dim, keepdim, find_index, kind, name):
     """Return the extremes along an axis, and their indices."""
     at = axis(dim, input.ndim)
-    refuse_types(input, "c", f"{name.lower()}(): does not support complex input", RuntimeError)
+    refuse_type(name.lower(), input)
     check_not_empty(name.lower(), input, at)
     indices = np.expand_dims(find_index(input._array, at), at)
     return record_picked(input, indices, at, keepdim, kind, name)
@@ -292,8 +292,7 @@ def index_of_extreme(name, function):
     """Make `argmax` or `argmin`: of equal numbers the first counts."""
 
     def operation(input, dim: int = None, keepdim: bool = False):
-        refuse_types(input, "b", f"{name}(): does not support bool input", RuntimeError)
-        refuse_types(input, "c", f"{name}(): does not support complex input", RuntimeError)
+        refuse_type(name, input)
         if not input.numel():
             refuse(
                 dim is None,
@@ -333,19 +332,13 @@ def count_nonzero(input, dim=None):
 def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     """Return (Σ |x|ᵖ)^(1/p)."""
     refuse(isinstance(p, str) and p != "fro", f"linalg.matrix_norm: Order {p} not supported.")
-    refuse_types(
-        input, "biu", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", RuntimeError
-    )
+    refuse_type("vector_norm", input)
     x, p = input if dtype is None else input.to(dtype), 2 if p in ("fro", None) else p
     axes, size = axes_of(dim, x.ndim, keepdim), np.abs(x._array)
+    if (p < 0 or p == math.inf) and not np.prod([x._array.shape[i] for i in axes]):
+        where = "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
+        raise error("norm of nothing", p, where)
     if builtins.abs(p) == math.inf:
-        if not np.prod([x._array.shape[i] for i in axes]):
-            where = (
-                "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
-            )
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {p} norm on {where} the operation does not have an identity"
-            )
         return rename_node((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
     if p == 0:
         array = contiguous(np.sum(x._array != 0, axes, size.dtype, keepdims=keepdim))
@@ -364,15 +357,17 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
         )  # 0 where all numbers are 0
         return share * (x if p == 2 else masked(x.sgn() * x.abs() ** (p - 1), x._array == 0))
 
-    return record(array, "LinalgVectorNorm", (x,), rule, [x])
+    out = record(array, "LinalgVectorNorm", (x,), rule, [x])
+    if out._grad_fn is not None:  # torch needs the result, too
+        result = alias(out)
+        result._made_by = "LinalgVectorNorm"
+        out._grad_fn.saved.append((result, 0))
+    return out
 
 
 def check_two_dims(name, input):
     """Raise torch's RuntimeError for more than two axes."""
-    if input.ndim > 2:
-        raise RuntimeError(
-            f"{name}(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
-        )
+    refuse(input.ndim > 2, "two axes", name, input.ndim)
 
 
 def corrcoef(input):

@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict
 import numpy as np
 
 from . import dtypes
+from .messages import refuse
 from .nn.parameter import Parameter
 from .tensor import Tensor
 
@@ -80,8 +81,7 @@ def save(obj, f):
         Writer(f).dump(obj)
         return
     folder = os.path.dirname(os.path.abspath(f))
-    if not os.path.isdir(folder):
-        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    refuse(not os.path.isdir(folder), "Parent directory {} does not exist.", folder)
     with open(f, "wb") as file:
         Writer(file).dump(obj)
 

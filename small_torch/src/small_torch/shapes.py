@@ -7,7 +7,7 @@ import numpy as np
 
 from . import dtypes
 from .arguments import Sizes, check_argument, parse_size, refuse_keywords
-from .messages import refuse, warn_once
+from .messages import error, refuse, warn_once
 from .operands import broadcast_error, cannot_broadcast, tensor_type
 from .tape import fit, rename_node
 from .tensor import Tensor, axis, record
@@ -61,17 +61,11 @@ def infer_shape(shape, size):
     """Replace −1 in a shape by the length that fits; raise torch's error if none does."""
     if math.prod(shape) == size and (not shape or min(shape) >= 0):
         return shape
-    if shape.count(-1) > 1:
-        raise RuntimeError("only one dimension can be inferred")
+    refuse(shape.count(-1) > 1, "only one dimension can be inferred")
     for at, n in enumerate(shape):
-        if n < -1:
-            raise RuntimeError(f"invalid shape dimension {n} at index {at} of shape {list(shape)}")
+        refuse(n < -1, "invalid shape dimension {} at index {} of shape {}", n, at, list(shape))
     product = math.prod([n for n in shape if n != -1])
-    if -1 in shape and not product and not size:
-        raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1"
-            " can be any value and is ambiguous"
-        )
+    refuse(-1 in shape and not product and not size, "ambiguous size", list(shape))
     if size % product if -1 in shape and product else size != product:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
     return tuple(size // product if n == -1 else n for n in shape)
@@ -136,11 +130,7 @@ windows = view_row("Unfold", windows_array, add_windows)
 @takes_sizes("size")
 def view_to_shape(input, shape):
     shape = infer_shape(shape, input._array.size)
-    if not can_view(input._array, shape):
-        raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two"
-            " contiguous subspaces). Use .reshape(...) instead."
-        )
+    refuse(not can_view(input._array, shape), "view strides")
     return reshaped(input, shape)
 
 
@@ -196,10 +186,6 @@ def flatten(input, start_dim=0, end_dim=-1):
     return reshape(input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
-def ravel(input):
-    return reshape(input, -1)
-
-
 def unflatten(input, dim, sizes):
     """Split one axis into several."""
     dim, shape, sizes = axis(dim, input.ndim), input._array.shape, tuple(sizes)
@@ -209,10 +195,7 @@ def unflatten(input, dim, sizes):
     refuse(wrong, f"unflatten got an unexpected error:\n{wrong}")
     product = math.prod([n for n in sizes if n != -1])
     if (shape[dim] % product if product else shape[dim]) if -1 in sizes else product != shape[dim]:
-        raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the"
-            " input tensor"
-        )
+        raise error("unflattened sizes", list(sizes), dim, shape[dim])
     return view(input, *shape[:dim], *infer_shape(sizes, shape[dim]), *shape[dim + 1 :])
 
 
@@ -241,7 +224,7 @@ def adjoint(name):
             kinds = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
             hint = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
             raise RuntimeError(f"tensor.{name} is only supported on {kinds}. Got {x.ndim}-D tensor.{hint}")
-        return transpose(x, -2, -1).conj() if x.ndim else alias(x)
+        return (transpose(x, -2, -1) if x.ndim else x).conj()
 
     return get
 
@@ -249,14 +232,9 @@ def adjoint(name):
 @takes_sizes("dims")
 def permute(input, dims):
     """Reorder the axes."""
-    if len(dims) != input.ndim:
-        raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired"
-            f" ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(dims)}"
-        )
+    refuse(len(dims) != input.ndim, "permuted axes", input.ndim, len(dims))
     order = tuple(axis(i, input.ndim) for i in dims)
-    if len(set(order)) < len(order):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    refuse(len(set(order)) < len(order), "permute(): duplicate dims are not allowed.")
     return permuted(input, order)
 
 
@@ -271,10 +249,7 @@ def movedim(input, source, destination):
     """Move axes to other places."""
     dims = [[dim] if isinstance(dim, int) else list(dim) for dim in (source, destination)]
     if len(dims[0]) != len(dims[1]):
-        raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({dims[0]} dims) should contain the same number of"
-            f" dims as destination ({dims[1]} dims)"
-        )
+        raise error("moved axes", dims[0], dims[1])
     source, destination = ([axis(d, input.ndim) for d in one] for one in dims)
     for name, axes, given in (("source", source, dims[0]), ("destination", destination, dims[1])):
         refuse(len(set(axes)) < len(axes), f"movedim: repeated dim in `{name}` ({given})")
@@ -299,24 +274,15 @@ def expand(input, sizes):
     """Repeat axes of length 1, without a copy."""
     before, front = input._array.shape, len(sizes) - input.ndim
     if front < 0:
-        raise RuntimeError(
-            f"expand({tensor_type(input)}{{{list(before)}}}, size={list(sizes)}): the number of sizes provided"
-            f" ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(before)})"
-        )
+        raise error("expanded axes", tensor_type(input), list(before), list(sizes), len(sizes), len(before))
     shape = list(sizes)
     for i in reversed(range(len(sizes))):
         old = before[i - front] if i >= front else 1
-        if sizes[i] == -1 and i < front:
-            raise RuntimeError(
-                f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
-            )
+        refuse(sizes[i] == -1 and i < front, "expanded front", i)
         if sizes[i] == -1:
             shape[i] = old
         elif old not in (1, sizes[i]):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({sizes[i]}) must match the existing size ({old}) at non-singleton"
-                f" dimension {i}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(before)}"
-            )
+            raise error("expanded size", sizes[i], old, i, list(sizes), list(before))
     return expanded(input, tuple(shape))
 
 
@@ -356,7 +322,9 @@ def unfold(input, dimension: int, size: int, step: int):
     refuse(size < 0, f"size is {size} but must be >= 0")
     refuse(size > n, f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
     refuse(step <= 0, f"step is {step} but must be > 0")
-    return windows(input, dim, size, step)
+    out = windows(input, dim, size, step)
+    out._overlaps = True
+    return out
 
 
 def numel(input):

@@ -9,7 +9,7 @@ from .comparing import masked_fill
 from .gathering import accept_scalars, index_select
 from .memory import copy_array
 from .messages import refuse
-from .operands import refuse_types
+from .operands import refuse_type
 from .reductions import check_not_empty, record_extreme, record_picked, return_type, sum
 from .shapes import reshape, squeeze, unsqueeze
 from .tape import rename_node
@@ -33,7 +33,7 @@ def sort(input, dim=-1, descending=False, *, stable=False):
 
 def sort_along(input, dim, descending):
     at = axis(dim, input.ndim)
-    refuse_types(input, "c", " Sort does not support complex dtypes on CPU", RuntimeError)
+    refuse_type("sort", input)
     order = sort_indices(input._array, at, descending)
     return record_picked(input, order, at, True, SORT, "Sort", like=input._array)
 
@@ -50,8 +50,7 @@ def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 def topk_along(input, k, dim, largest):
     at = axis(dim, input.ndim)
     refuse(not 0 <= k <= input._array.shape[at], "selected index k out of range")
-    refuse_types(input, "b", "topk does not support bool dtypes on CPU", RuntimeError)
-    refuse_types(input, "c", " topk does not support complex dtypes on CPU", RuntimeError)
+    refuse_type("topk", input)
     order = np.take(sort_indices(input._array, at, largest), np.arange(k), at)
     return record_picked(input, order, at, True, TOPK, "Topk")
 
@@ -62,14 +61,14 @@ def median(input, dim=None, keepdim: bool = False):
         return accept_scalars(median_along)(input, dim, keepdim)
     if not input.numel():
         return rename_node((sum(input) * math.nan).to(input.dtype), "Median")
-    refuse_types(input, "bc", '"median_cpu" not implemented for {!r}')
+    refuse_type("median", input)
     return record_extreme(input, median_along(reshape(input.detach(), -1), 0, False).values._array, "Median")
 
 
 def median_along(input, dim, keepdim):
     at = axis(dim, input.ndim)
     check_not_empty("median", input, at)
-    refuse_types(input, "bc", '"median_out" not implemented for {!r}')
+    refuse_type("median_along", input)
     middle = np.take(sort_indices(input._array, at, False), [(input._array.shape[at] - 1) // 2], at)
     is_nan = np.isnan(input._array)
     middle = np.where(is_nan.any(at, keepdims=True), is_nan.argmax(at, keepdims=True), middle)
@@ -81,7 +80,7 @@ def mode(input, dim: int = -1, keepdim: bool = False):
     """Return the most frequent number, the smallest of several, and its last index."""
     at = axis(dim, input.ndim)
     check_not_empty("mode", input, at)
-    refuse_types(input, "c", '"mode_cpu" not implemented for {!r}')
+    refuse_type("mode", input)
     x = np.moveaxis(input._array, at, -1)
     indices = np.empty(x.shape[:-1], np.int64)
     for row in np.ndindex(indices.shape):
@@ -105,7 +104,7 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear
 
     If q has an axis, it is the first axis of the result.
     """
-    refuse_types(input, "biuc", "quantile() input tensor must be either float or double dtype", RuntimeError)
+    refuse_type("quantile", input)
     refuse(input._array.dtype == np.float16, "quantile() input tensor must be either float or double dtype")
     if not isinstance(q, Tensor):
         refuse(not 0 <= q <= 1, f"quantile() q must be in the range [0, 1] but got {q:g}")
@@ -113,11 +112,7 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear
     refuse(q.ndim > 1, "quantile() q must be a scalar or 1D tensor")
     refuse(q.dtype is not input.dtype, "quantile() q tensor must be same dtype as the input tensor")
     refuse(not input.numel(), "quantile() input tensor must be non-empty")
-    if interpolation not in INTERPOLATIONS:
-        raise RuntimeError(
-            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got"
-            f" {interpolation}"
-        )
+    refuse(interpolation not in INTERPOLATIONS, "interpolation", interpolation)
     at = 0 if dim is None else axis(dim, input.ndim)
     refuse(((q._array < 0) | (q._array > 1)).any(), "quantile() q values must be in the range [0, 1]")
     x = reshape(input, -1) if dim is None or not input.ndim else input
@@ -134,7 +129,7 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Return each number once, in order."""
-    refuse_types(input, "c", f'"unique{"" if dim is None else "_dim"}" not implemented for {{!r}}')
+    refuse_type("unique" if dim is None else "unique_dim", input)
     at = None if dim is None else axis(dim, input.ndim, wrap_scalar=False)
     if dim is not None and not input.numel() and input._array.shape[at]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
@@ -161,7 +156,7 @@ def no_derivative(text, error=NotImplementedError):
 
 def bincount(input, weights=None, minlength=0):
     """Count how often each integer occurs."""
-    refuse_types(input, "bfc", '"bincount_cpu" not implemented for {!r}')
+    refuse_type("bincount", input)
     refuse(minlength < 0, "minlength should be >= 0")
     if not input.numel() and input.ndim == 1:
         return Tensor(np.zeros(minlength, np.int64))

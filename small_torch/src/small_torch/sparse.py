@@ -9,6 +9,7 @@ from .arguments import refuse_keywords
 from .creation import as_tensor
 from .dtypes import int64
 from .indexing import add_rows
+from .messages import refuse
 from .tensor import Tensor
 
 
@@ -43,13 +44,11 @@ class SparseTensor(Tensor):
         return self.coalesced
 
     def indices(self):
-        if not self.coalesced:
-            raise RuntimeError("Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
+        refuse(not self.coalesced, "Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
         return self.places
 
     def values(self):
-        if not self.coalesced:
-            raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
+        refuse(not self.coalesced, "Cannot get values on an uncoalesced tensor, please call .coalesce() first")
         return self.entries
 
     def _nnz(self):
@@ -98,13 +97,6 @@ def sparse_coo_tensor(
     axes, count = indices._array.shape
     if size is None:
         size = (*(indices._array.max(1) + 1).tolist(), *values.shape[1:])
-    if count != len(values._array):
-        raise RuntimeError(
-            f"indices and values must have same nnz, but got nnz from indices: {count}, nnz from values: {len(values)}"
-        )
-    if len(size) != axes + values.ndim - 1:
-        raise RuntimeError(
-            "'len(size) == sparse_dim + dense_dim' is not satisfied: "
-            f"len(size) = {len(size)}, sparse_dim = {axes}, dense_dim = {values.ndim - 1}"
-        )
+    refuse(count != len(values._array), "sparse values", count, len(values._array))
+    refuse(len(size) != axes + values.ndim - 1, "sparse size", len(size), axes, values.ndim - 1)
     return SparseTensor(indices, values, size, bool(is_coalesced))

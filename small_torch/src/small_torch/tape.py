@@ -20,7 +20,7 @@ import numpy as np
 
 from .absent import EXPLANATION
 from .dtypes import BY_NUMPY_TYPE
-from .messages import refuse
+from .messages import error, refuse
 
 recording = [True]  # whether operations leave nodes; False within no_grad, None within inference_mode
 
@@ -106,10 +106,8 @@ class Node:
         gradients = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
         if anomalies[0]:
             check_nan(self, gradients)
-        return [
-            gradient if index < len(self.edges) and self.edges[index] is None else self.fit_gradient(index, gradient)
-            for index, gradient in enumerate(gradients)
-        ]
+        pairs = enumerate(zip(self.edges, gradients))
+        return [None if edge is None else self.fit_gradient(index, gradient) for index, (edge, gradient) in pairs]
 
     def fit_gradient(self, index, gradient):
         """Return a gradient in its input's shape and type: summed over axes along which the input was repeated."""
@@ -120,10 +118,7 @@ class Node:
         if gradient_shape != shape:
             last_sizes = gradient_shape[len(gradient_shape) - len(shape) :]
             if len(gradient_shape) < len(shape) or any(n not in (1, m) for n, m in zip(shape, last_sizes)):
-                raise RuntimeError(
-                    f"Function {self.name()} returned an invalid gradient at index {index} - got "
-                    f"{list(gradient_shape)} but expected shape compatible with {list(shape)}"
-                )
+                raise error("gradient shape", self.name(), index, list(gradient_shape), list(shape))
             gradient = fit(gradient, shape)
         return gradient if gradient._array.dtype == dtype else cast_gradient(gradient, dtype)
 
@@ -133,22 +128,30 @@ def cast_gradient(gradient, dtype):
     return (gradient.real if dtype.kind == "f" else gradient).to(BY_NUMPY_TYPE[dtype])
 
 
+class FixedVersion(list):
+    """The version of a tensor that was computed within inference_mode; changing it elsewhere is an error."""
+
+    def __setitem__(self, index, version):
+        refuse(recording[0] is not None, "inference change")
+
+
 def check_saved(tensor):
     """Raise RuntimeError for a tensor that was computed within inference_mode."""
-    refuse(tensor._is_inference, "inference")
+    refuse(type(tensor._changes) is FixedVersion, "inference")
+
+
+class DetachedVersion(list):
+    """The version of a tensor after `detach_`."""
 
 
 def freed_error():
-    return RuntimeError(
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already"
-        " been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad()."
-        " Specify retain_graph=True if you need to backward through the graph a second time or if you need to access"
-        " saved tensors after calling backward."
-    )
+    return error("freed")
 
 
 def changed_error(tensor, version, made_by=None):
     """Return the error for a tensor that was changed after the backward pass was recorded. made_by: its operation."""
+    if type(tensor._changes) is DetachedVersion:
+        return error("detached")
     source = made_by or getattr(tensor, "_made_by", None)
     source = source or (tensor._grad_fn and tensor._grad_fn.name().replace("Backward0", "").replace("Backward", ""))
     if tensor._base is not None and source:

@@ -14,9 +14,11 @@ from . import dtypes
 from .absent import no_method
 from .conversions import Conversions
 from .dtypes import Size, cast_array, cpu
+from .memory import arrange
+from .messages import refuse
 from .nested import legacy_array
 from .printing import meta_text, tensor_text
-from .tape import Node, RemovableHandle, recording
+from .tape import DetachedVersion, FixedVersion, Node, RemovableHandle, recording
 
 # numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
@@ -47,8 +49,9 @@ class Tensor(Conversions):
     """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _views = False, None, 0, None, None, None, None
-    retains_grad = _is_inference = False
-    _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
+    retains_grad = False
+    _overlaps = False  # whether it is a view of windows, which share numbers
+    _grad, device = None, cpu
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
 
@@ -65,7 +68,10 @@ class Tensor(Conversions):
 
     # Type and shape
 
-    _version = property(lambda self: self._changes[0])
+    @property
+    def _version(self):
+        refuse(type(self._changes) is FixedVersion, "Inference tensors do not track version counter.")
+        return self._changes[0]
 
     dtype = property(lambda self: dtypes.BY_NUMPY_TYPE[self._array.dtype])
     ndim = property(lambda self: self._array.ndim)
@@ -129,21 +135,9 @@ class Tensor(Conversions):
             if not isinstance(gradient, Tensor) and not getattr(gradient, "is_sparse", False):
                 kind = type(gradient).__name__
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {kind}")
-            if gradient is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if gradient.dtype is not self.dtype:
-                raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{gradient.dtype.c_name}' to a tensor with grad_dtype"
-                    f" '{self.dtype.title}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's"
-                    " dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow"
-                    " any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may"
-                    " break downstream systems that assume they match."
-                )
-            if gradient.shape != self.shape:
-                raise RuntimeError(
-                    f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size"
-                    f" '{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
-                )
+            refuse(gradient is self, "can't assign Variable as its own grad")
+            refuse(gradient.dtype is not self.dtype, "grad type", gradient.dtype.c_name, self.dtype.title)
+            refuse(gradient.shape != self.shape, "grad shape", list(gradient.shape), list(self.shape))
         self._grad = gradient
 
     @property
@@ -152,15 +146,10 @@ class Tensor(Conversions):
 
     @requires_grad.setter
     def requires_grad(self, value):
-        if not isinstance(value, bool):
-            raise RuntimeError("requires_grad must be a bool")
-        if self._grad_fn is not None and not value:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
-                " subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
-        if value and self.dtype.kind < 2:
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        refuse(not isinstance(value, bool), "requires_grad must be a bool")
+        refuse(self._grad_fn is not None and not value, "flag of no leaf")
+        refuse(value and self.dtype.kind < 2, "only Tensors of floating point and complex dtype can require gradients")
+        refuse(value and type(self._changes) is FixedVersion and recording[0] is not None, "inference gradient")
         self._requires_grad = value
         if value and self._views:
             self._share_requirement()
@@ -169,8 +158,7 @@ class Tensor(Conversions):
         if not isinstance(requires_grad, bool):
             kind = type(requires_grad).__name__
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
-        if requires_grad and self.dtype.kind < 2:
-            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        refuse(requires_grad and self.dtype.kind < 2, "only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
         return self
 
@@ -186,8 +174,7 @@ class Tensor(Conversions):
 
     def retain_grad(self):
         """Keep the gradient of a tensor that is not a leaf, too."""
-        if not self.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        refuse(not self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
         node = self.grad_fn
         if node is not None:
             node.retained = {**(node.retained or {}), self._output: weakref.ref(self)}
@@ -195,8 +182,7 @@ class Tensor(Conversions):
 
     def register_hook(self, hook):
         """Call the hook with this tensor's gradient; if it returns a gradient, use that instead."""
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        refuse(not self.requires_grad, "cannot register a hook on a tensor that doesn't require gradient")
         if self.grad_fn is None:
             if self._hooks is None:
                 self._hooks = {}
@@ -216,13 +202,9 @@ class Tensor(Conversions):
         return self
 
     def detach_(self):
-        if self._base is not None:
-            raise RuntimeError(
-                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for"
-                " training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence"
-                " detach_() cannot be called on these gradients. To fix this error, please refer to the"
-                " Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
-            )
+        refuse(self._base is not None, "detached view")
+        if self._grad_fn is not None:
+            self._changes = DetachedVersion([self._changes[0] + 1])
         self._grad_fn, self._requires_grad, self._output = None, False, 0
         return self
 
@@ -235,6 +217,9 @@ class Tensor(Conversions):
 
     @data.setter
     def data(self, other):
+        kind = type(other).__name__
+        refuse(not isinstance(other, Tensor), f"Variable data has to be a tensor, but got {kind}", kind=TypeError)
+        refuse(self._requires_grad and other.dtype.kind < 2, "data of integers")
         self._array = other._array
 
     # Text and copies
@@ -257,12 +242,7 @@ class Tensor(Conversions):
         return format(self.item(), spec) if not self.ndim else object.__format__(self, spec)
 
     def __deepcopy__(self, memo):
-        if self.grad_fn is not None:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the"
-                " moment.  If you were attempting to deepcopy a module, this may be because of a"
-                " torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
-            )
+        refuse(self.grad_fn is not None, "copy of no leaf")
         out = object.__new__(type(self))
         memo[id(self)] = out
         Tensor.__init__(out, self._array.copy(order="K"))
@@ -291,12 +271,12 @@ class Tensor(Conversions):
         if dtype is not None and dtype is not self.dtype:
             before = self.dtype
             array = cast_array(self._array, dtype)
+            array = arrange(array, self._array.strides) if 0 in self._array.strides and array.ndim > 1 else array
             out = record(array, "ToCopy", (self,), lambda g: g.to(before)) if dtype.kind > 1 else Tensor(array)
         elif copy:
             out = self.clone()
         if target != self.device:
-            if self.is_meta:
-                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+            refuse(self.is_meta, "Cannot copy out of meta tensor; no data!", kind=NotImplementedError)
             out = out.detach() if out is self else out
             out.device = target
         return out
@@ -323,7 +303,7 @@ def wrap(array, new=object.__new__):
     """Return numpy's array or number as a tensor: a faster `Tensor(array)`."""
     if type(array) is not np.ndarray:
         array = np.asarray(array)
-    if array.dtype.char in NARROW:
+    if NARROW and array.dtype.char in NARROW:
         array = array.astype(np.int64)
     out = new(Tensor)
     out._array, out._changes = array, [0]
@@ -339,7 +319,7 @@ def record(array, name, inputs, rule, saved=()):
                 out._grad_fn, out._requires_grad = Node(name, inputs, rule, saved), True
                 break
     elif recording[0] is None:
-        out._is_inference = True
+        out._changes = FixedVersion([0])
     return out
 
 

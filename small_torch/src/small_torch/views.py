@@ -6,6 +6,7 @@ notice by the version that base and views share.
 """
 
 import weakref
+from functools import partial
 
 import numpy as np
 
@@ -34,8 +35,9 @@ def record_view(source, array, name, rule, replay):
 def record_views(source, arrays, name, rule, replay):
     """Record several views, whose gradients come back together. replay: makes one of them again, by its number."""
     outs = record_many(arrays, name, (source,), rule) if arrays else []
+    limit = MANY if recording[0] else NO_GRAD
     for number, out in enumerate(outs):
-        attach(out, source, lambda base, number=number: replay(base, number), MANY if recording[0] else NO_GRAD)
+        attach(out, source, partial(replay, number=number), limit)
     return tuple(outs)
 
 
@@ -49,13 +51,21 @@ def attach(out, source, replay, limit):
             return then(first(base))
 
     out._base, out._replay, out._limit = base, replay, limit
-    out._changes, out._seen = base._changes, base._changes[0]
+    changes = out._changes = base._changes
+    out._seen = changes[0]
     if base.device is not cpu:
         out.device = base.device
+    if source._overlaps:
+        out._overlaps = True
     if base._requires_grad:
         out._requires_grad = True
-    elif base._array.dtype.kind in "fc":
-        remember(base, out)
+    elif base._array.dtype.kind in "fc":  # let the base find its view, in case it requires a gradient later
+        views = base._views
+        if views is None:
+            views = base._views = []
+        elif len(views) > 63 and not len(views) & (len(views) - 1):  # at powers of two, forget those that are gone
+            views[:] = [view for view in views if view() is not None]
+        views.append(weakref.ref(out))
 
 
 def view_row(name, view, back=None):
@@ -85,14 +95,6 @@ def view_row(name, view, back=None):
         )
 
     return operation
-
-
-def remember(base, view):
-    """Let a base find its view, in case it requires a gradient later."""
-    views = base._views = base._views or []
-    views.append(weakref.ref(view))
-    if len(views) > 63 and not len(views) & (len(views) - 1):  # at powers of two, forget those that are gone
-        views[:] = [view for view in views if view() is not None]
 
 
 def share_requirement(base):
@@ -142,7 +144,7 @@ def check_may_change(tensor, *others):
 
 def take_graph(tensor, new):
     """Make `new` the origin of this tensor; if it is a view, of this part of its base."""
-    if new.dtype is not tensor.dtype:
+    if new._array.dtype != tensor._array.dtype:
         new = new.to(tensor.dtype)
     base, replay = tensor._base, tensor._replay
     if base is None:
@@ -153,6 +155,7 @@ def take_graph(tensor, new):
             replay(inside)._array[...] = True
         inside = inside._array
         base._grad_fn = Node("CopySlices", (base, new), lambda g: (masked(g, inside), replay(g)))
+        base._grad_fn.saved = [(new, new._changes[0])]  # it cannot be used twice
         base._output, base._requires_grad = 0, True
         tensor._requires_grad = True
         if tensor.retains_grad:

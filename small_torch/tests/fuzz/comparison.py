@@ -11,13 +11,14 @@ TOLERANCES = {"float16": 4e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e
 REFUSAL = re.compile("small_torch|small torch")
 EQUAL_ORDER = re.compile(r"\.(topk|kthvalue|mode|sort|argsort|median)\(")  # torch promises no order of equal elements
 OF_GRAPH = ("requires_grad", "is_leaf", "grad_fn", "text")  # torch's whole numbers sometimes require gradients
+PLAIN = ("float", "complex")  # Python's numbers, which may come from a tensor of less precise ones
 NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)")
 
 
-def compare_arrays(theirs, ours, of_python=False):
+def compare_arrays(theirs, ours, name=None):
     """Return None if two arrays of one type and shape show the same, otherwise how they differ.
 
-    of_python: whether they are a number of Python, which may come from a tensor of less precise numbers.
+    name: that of the type whose last digit may differ, by default theirs.
     """
     if theirs.dtype.kind == "b":  # of any bytes
         theirs, ours = (np.array(array).view(np.uint8) != 0 for array in (theirs, ours))
@@ -25,7 +26,7 @@ def compare_arrays(theirs, ours, of_python=False):
         return None
     if theirs.dtype.kind not in "fc":
         return "value"
-    tolerance = TOLERANCES["float32" if of_python else theirs.dtype.name]
+    tolerance = TOLERANCES[name or theirs.dtype.name]
     if theirs.dtype.kind == "c":
         theirs, ours = (np.stack([array.real, array.imag]) for array in (theirs, ours))
     finite = np.isfinite(theirs)
@@ -43,7 +44,8 @@ def compare_text(theirs, ours, digits=True):
     if theirs == ours:
         return None
     theirs, ours = (
-        re.sub(r"grad_fn=<[^<>]*>|<\w+Backward\w* object at 0x0>", "grad_fn", text) for text in (theirs, ours)
+        re.sub(r"\s*(\\n\s*)?(grad_fn=<[^<>]*>|<\w+Backward\w* object at 0x0>)", "grad_fn", text)
+        for text in (theirs, ours)
     )
     if theirs == ours:
         return "name"
@@ -75,7 +77,7 @@ def compare(theirs, ours, path=""):
             found.append((where, key, short(a), short(b)))
     if not {"type", "dtype", "shape", "broken"} & {what for _, what, _, _ in found}:
         a, b = theirs.get("values"), ours.get("values")
-        if a is not None and (what := compare_arrays(a, b, theirs["type"] in ("float", "complex"))):
+        if a is not None and (what := compare_arrays(a, b, "float32" if theirs["type"] in PLAIN else None)):
             found.append((path, what, short(theirs.get("text", a)), short(ours.get("text", b))))
             exact = False
         a, b = theirs.get("text"), ours.get("text")
@@ -183,6 +185,8 @@ def check_program(seed, statements, records):
         warnings.simplefilter("ignore")
         watch = Watch(seed)
         for text, record in zip(statements, records):
+            if record["error"] and "not resizable" in record["error"][1]:  # since numpy has read its memory
+                break
             try:
                 verdict = check_statement(watch, text, record, theirs_now)
             except Exception as error:  # noqa: BLE001  a variable that cannot be described or printed

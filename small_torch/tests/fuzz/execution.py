@@ -71,12 +71,23 @@ RETAINS = hasattr(torch.Tensor, "retains_grad")  # torch warns where no gradient
 
 
 def gradient_of(x):
-    return x.grad if not RETAINS or x.is_leaf or x.retains_grad else None
+    try:
+        return x.grad if not RETAINS or x.is_leaf or x.retains_grad else None
+    except RuntimeError:  # of a view that cannot follow its base
+        return None
+
+
+def plain(x):
+    """Return a tensor that numpy can read: torch conjugates later, and has zeros without memory."""
+    if RETAINS and isinstance(x, torch.Tensor) and hasattr(x, "_is_zerotensor"):
+        x = x.resolve_conj().resolve_neg()
+        return x.clone() if x._is_zerotensor() else x
+    return x
 
 
 def numbers_of(x):
-    """Return a tensor's numbers as a new array, also those that torch has yet to compute: conjugates, zeros."""
-    return (x.resolve_conj().resolve_neg().clone() if hasattr(torch.Tensor, "resolve_conj") else x).numpy().copy()
+    """Return a tensor's numbers as a new array."""
+    return plain(x).numpy().copy()
 
 
 def describe_tensor(x):
@@ -140,7 +151,7 @@ def array_of(x):
     if isinstance(x, np.ndarray):
         return x
     try:
-        return x.detach().numpy() if not x.is_sparse and x.device.type == "cpu" else None
+        return plain(x.detach()).numpy() if not x.is_sparse and x.device.type == "cpu" else None
     except (RuntimeError, TypeError):
         return None
 
@@ -200,6 +211,8 @@ class Watch:
     def overlaps(self, name):
         """Return the names of the other variables whose tensors share memory with this one's."""
         arrays = {n: [array_of(x) for x in tensors_in(value, False)] for n, value in self.variables().items()}
+        # torch conjugates a view, small_torch copies: memory of complex numbers is not compared
+        arrays = {n: [a for a in found if a is not None and a.dtype.kind != "c"] for n, found in arrays.items()}
         mine = arrays.pop(name)
         return [n for n, others in arrays.items() if any(share_memory(a, b) for a in mine for b in others)]
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..absent import EXPLANATION
+from ..messages import error
 from ..tape import edge_of, set_grad_enabled
 from ..tensor import Tensor, wrap
 from .profiler_legacy import note
@@ -41,7 +42,7 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
     def finish(leaf):
         """Use a leaf's gradient, to which no other node will add."""
         gradient = arrived.pop(id(leaf), None)
-        if gradient is None:
+        if gradient is None or not leaf._requires_grad:
             return
         if leaf._hooks:
             gradient = call_hooks(leaf._hooks, gradient)
@@ -171,15 +172,10 @@ def first_gradients(outputs, grad_outputs):
             if output.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             if output.is_complex():
-                raise RuntimeError(
-                    f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
-                )
+                raise error("complex gradient", output.dtype)
             gradient = Tensor(np.ones_like(output._array))
         elif gradient.shape != output.shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{number}] has a shape of {gradient.shape} and output[{number}] has a "
-                f"shape of {output.shape}."
-            )
+            raise error("first gradient shape", number, gradient.shape, number, output.shape)
         checked.append(gradient)
     return checked
 
@@ -221,9 +217,7 @@ def grad(
     """Return the gradients of the outputs' sum for the inputs, as a tuple; change no `grad`."""
     outputs, inputs = as_tuple(outputs), as_tuple(inputs)
     if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
+        raise error("unused zeros")
     if is_grads_batched:
         raise NotImplementedError(f"grad(): argument 'is_grads_batched' {EXPLANATION}")
     if not inputs and outputs:
@@ -237,8 +231,5 @@ def grad(
         gradients = [Tensor(np.zeros_like(x._array)) if g is None else g for x, g in zip(inputs, gradients)]
     elif not allow_unused and None in gradients:
         place = gradients.index(None)
-        raise RuntimeError(
-            f"The differentiated Tensor at index {place} appears to not have been used in the graph. Set"
-            " allow_unused=True if this is the desired behavior."
-        )
+        raise error("unused input", place)
     return tuple(gradients)

@@ -1,5 +1,6 @@
 """User-defined operations with their own gradient: `torch.autograd.Function`."""
 
+from ..messages import error
 from ..tape import Node, changed_error, freed_error, no_grad, recording
 from ..tensor import Tensor
 
@@ -83,10 +84,7 @@ class Function:
             input_gradients = input_gradients if isinstance(input_gradients, tuple) else (input_gradients,)
             extra = input_gradients[len(arguments) :]
             if len(input_gradients) < len(arguments) or any(gradient is not None for gradient in extra):
-                raise RuntimeError(
-                    f"function {cls.__name__}Backward returned an incorrect number of gradients (expected "
-                    f"{len(arguments)}, got {len(input_gradients)})"
-                )
+                raise error("number of gradients", cls.__name__, len(arguments), len(input_gradients))
             return [g for g, argument in zip(input_gradients, arguments) if isinstance(argument, Tensor)]
 
         missing = set()
@@ -110,11 +108,7 @@ class Function:
         return tuple(outputs) if isinstance(returned, tuple) else outputs[0]
 
     def __call__(self, *arguments, **options):
-        raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd"
-            " function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch."
-            "autograd.Function)"
-        )
+        raise error("legacy function")
 
     @staticmethod
     def forward(*arguments, **options):
@@ -126,10 +120,7 @@ class Function:
 
     @staticmethod
     def backward(ctx, *gradients):
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
-        )
+        raise error("no backward")
 
 
 Function.__module__ = "torch.autograd.function"

@@ -2,6 +2,7 @@
 
 from ..creation import zeros_like
 from ..joining import stack
+from ..messages import refuse
 from ..tape import enable_grad
 from ..tensor import Tensor
 from .engine import grad
@@ -53,11 +54,7 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False):
         outputs = check_tensors(returned, "outputs", "jacobian")
         jacobians = []
         for number, output in enumerate(outputs):
-            if strict and not output.requires_grad:
-                raise RuntimeError(
-                    f"Output {number} of the user-provided function does not require gradients. The outputs must be"
-                    " computed in a differentiable manner from the input when running in strict mode."
-                )
+            refuse(strict and not output.requires_grad, "strict jacobian", number)
             rows = [gradients((y,), xs, None, create_graph) for y in output.reshape(-1)]
             if not rows and vectorize:
                 jacobians.append(detached([output.new_zeros(output.shape + x.shape) for x in xs], False, inputs))

@@ -3,6 +3,7 @@
 from ..comparing import allclose
 from ..creation import zeros_like
 from ..joining import stack
+from ..messages import refuse
 from ..tape import no_grad
 from ..tensor import Tensor
 from .engine import grad
@@ -23,10 +24,7 @@ def gradcheck(
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     differentiable = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
-    if not differentiable:
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-        )
+    refuse(not differentiable, "gradcheck inputs")
     outputs = func(*inputs)
     outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
     outputs = [y for y in outputs if isinstance(y, Tensor) and y.requires_grad]

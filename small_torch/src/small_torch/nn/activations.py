@@ -29,7 +29,8 @@ def activation(name, formula, kernel=None, needs_input=True):
             check_fractions(kernel, input)
         inplace = keywords.get("inplace", False) or any(arguments[place : place + 1])
         x = input.clone() if inplace else input
-        out = as_operation(formula(x, *arguments, **keywords), title, *[x] * needs_input)
+        wide = x.float() if x._array.dtype == np.float16 else x
+        out = as_operation(formula(wide, *arguments, **keywords).to(x.dtype), title, *[x] * needs_input)
         return input._assign(out) if inplace else out
 
     for made in (formula, function):
@@ -53,13 +54,14 @@ def leaky_relu_formula(x, negative_slope=0.01, inplace=False):
 
 def hardtanh_formula(x, min_val=-1.0, max_val=1.0, inplace=False):
     refuse(x.dtype.title == "Bool", "Bool inputs not supported for hardtanh")
+    refuse(x.is_complex(), "clamp is not supported for complex types", kind=NotImplementedError)
     array = x._array
     limited = np.clip(array, min_val, max_val).astype(array.dtype)
     return piecewise_linear(x, limited, ~((array <= min_val) | (array >= max_val)))
 
 
 def elu_formula(x, alpha=1.0, scale=1.0):
-    return where(x <= 0, expm1(x.clamp(max=0)) * (alpha * scale), x * scale)
+    return where(x <= 0, expm1(x.masked_fill(x > 0, 0.0)) * (alpha * scale), x * scale)
 
 
 def gelu_formula(x, *, approximate="none"):
@@ -67,6 +69,8 @@ def gelu_formula(x, *, approximate="none"):
     refuse(approximate not in ("none", "tanh"), "approximate argument must be either none or tanh.")
     if approximate == "tanh":
         return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    if x.numel() > 1 and x._array.dtype == np.float32:
+        x = x * Tensor(np.where(x._array == np.inf, np.float32(np.nan), np.float32(1)))  # as in torch, for this type
     return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
 
 

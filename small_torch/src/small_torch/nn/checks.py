@@ -1,11 +1,14 @@
 """Checks that several layers share, and nodes of operations that are made of others."""
 
 from ..messages import refuse
+from ..tape import check_saved
 
 
 def check_fractions(kernel, tensor):
-    """Raise NotImplementedError for integers and bools. kernel: torch's name of the function that computes."""
-    refuse(tensor.dtype.kind < 2, "kernel", kernel, tensor.dtype.title)
+    """Raise NotImplementedError for other types than fractions. kernel: torch's name of the function that computes."""
+    refuse(
+        tensor.dtype.kind != 2 and (kernel, tensor.dtype.kind) != ("silu_cpu", 3), "kernel", kernel, tensor.dtype.title
+    )
 
 
 def check_indices(function, tensor):
@@ -22,6 +25,9 @@ def as_operation(out, name, *needed):
     node = out._grad_fn
     if node is not None:
         node.title = name
-        kept = [(tensor, tensor._changes[0]) for tensor in needed if tensor is not None]
+        needed = [tensor for tensor in needed if tensor is not None]
+        for tensor in needed:
+            check_saved(tensor)
+        kept = [(tensor, tensor._changes[0]) for tensor in needed]
         node.saved = [*node.saved, *kept]
     return out

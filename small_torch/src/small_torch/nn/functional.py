@@ -9,12 +9,14 @@ from .. import dtypes, exponentials, matrices
 from ..arguments import check_argument, checked
 from ..autograd.profiler_legacy import note
 from ..drawing import dropout_mask
+from ..elementwise import floating
 from ..indexing import add_rows
 from ..joining import cat
 from ..matrices import matmul
 from ..messages import error, refuse
 from ..operands import operands
 from ..pointwise import sigmoid, tanh  # noqa: F401
+from ..rearranging import contiguous
 from ..shapes import broadcast_tensors
 from ..sparse import SparseTensor
 from ..tape import rename_node
@@ -69,7 +71,10 @@ def dropout(input: Tensor, p=0.5, training=True, inplace=False):
     refuse(p < 0.0 or p > 1.0, "dropout probability has to be between 0 and 1, but got {}", p, kind=ValueError)
     if not training or p == 0 or not input.numel():
         return input
-    out = input * input.new_zeros(()) if p == 1 else input * Tensor(dropout_mask(input._array, 1 - p))
+    refuse(input.is_complex() and p < 1, "kernel", "bernoulli_scalar_cpu_", input.dtype.title)
+    mask = None if p == 1 else dropout_mask(floating(input)._array, 1 - p)
+    refuse(mask is not None and input.dtype.kind < 2, "cast", "Float", input.dtype.title)
+    out = input * (input.new_zeros(()) if mask is None else Tensor(mask))
     return input._assign(out) if inplace else out
 
 
@@ -83,8 +88,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     n = weight._array.shape[0]
     refuse(input.numel() and (input._array.min() < 0 or input._array.max() >= n), "index")
     if padding_idx is not None:
-        assert -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
-        padding_idx %= n
+        assert not padding_idx or -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
+        padding_idx += n * (padding_idx < 0)
     if max_norm is not None:  # rows that are looked up are shortened in place
         rows = np.unique(input._array)
         length = (np.abs(weight._array[rows]) ** norm_type).sum(1) ** (1 / norm_type)
@@ -189,7 +194,7 @@ def one_hot(tensor: Tensor, num_classes=-1):
         num_classes = int(index.max()) + 1
     elif index.size and index.max() >= num_classes:
         raise error("class too large")
-    return Tensor((index[..., None] == np.arange(num_classes)).astype(np.int64))
+    return Tensor((index[..., None] == np.arange(num_classes)).astype(np.int64, order="C"))
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):
@@ -199,16 +204,18 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """Return x₁ · x₂ / ( ‖x₁‖ ‖x₂‖ ), with norms of at least eps, along an axis."""
-    x1, x2 = broadcast_tensors(*operands(x1, x2))
-    refuse(x1.dtype.kind < 2, "expected common dtype to be floating point, yet common dtype is {}", x1.dtype.title)
+    dtype = operands(x1, x2)[0].dtype
+    refuse(dtype.kind != 2, "expected common dtype to be floating point, yet common dtype is {}", dtype.title)
+    x1, x2 = broadcast_tensors(*(x.to(dtype) if x.dtype.kind < 2 else x for x in (x1, x2)))
     x1, x2 = (x / x.norm(2, dim, True).clamp_min(eps) for x in (x1, x2))
     return rename_node((x1 * x2).sum(dim), "Sum.1")
 
 
 def check_norm_types(kernel, input, *parameters):
     """Raise torch's error unless all have the input's type, or float32 beside a float16 input."""
-    check_fractions(kernel, input)
     types = [tensor.dtype for tensor in parameters if tensor is not None]
+    if kernel == "batch_norm" or not types:
+        check_fractions(kernel, input)
     if types and types[0] is not input.dtype:
         is_float = types[0] is dtypes.float32
         refuse(not is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
@@ -232,12 +239,12 @@ def layer_norm(input: Tensor, normalized_shape, weight=None, bias=None, eps=1e-5
         list(input.shape[-len(shape) :]) != shape, "norm input", shape, ", ".join(map(str, shape)), list(input.shape)
     )
     check_norm_types("LayerNormKernelImpl", input, weight, bias)
-    x = input.float() if input.dtype.name == "float16" else input
+    x = contiguous(input.float() if input.dtype.name == "float16" else input)
     centered = x - x.mean(axes, True)
     out = centered * (centered * centered).mean(axes, True).add(eps).rsqrt()
     out = out if weight is None else out * weight
     out = out if bias is None else out + bias
-    return as_operation(out.to(input.dtype), "NativeLayerNorm", input, weight)
+    return as_operation(out.to(input.dtype).contiguous(), "NativeLayerNorm", input, weight)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
@@ -260,7 +267,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
             raise error("norm elements", name, channels, tensor.numel())
         refuse(tensor is None and name in running and not training, "{} must be defined in evaluation mode", name)
     check_norm_types("batch_norm", input, weight, bias, running_mean, running_var)
-    x = input.float() if input.dtype.name == "float16" else input
+    x = contiguous(input.float() if input.dtype.name == "float16" else input)
     mean, var = running_mean, running_var
     if training:
         mean = x.mean(axes)
@@ -275,7 +282,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     out = centered * (var.reshape(shape) + eps).rsqrt()
     out = out if weight is None else out * weight.reshape(shape)
     out = out if bias is None else out + bias.reshape(shape)
-    return as_operation(out.to(input.dtype), "NativeBatchNorm", input, weight)
+    return as_operation(out.to(input.dtype).contiguous(), "NativeBatchNorm", input, weight)
 
 
 def scaled_dot_product_attention(
@@ -301,7 +308,7 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
-        scores = scores.masked_fill(Tensor(np.triu(np.ones(scores._array.shape[-2:], bool), 1)), -math.inf)
+        scores = scores + Tensor(np.triu(np.full(scores._array.shape[-2:], -math.inf, scores._array.dtype), 1))
     if attn_mask is not None:
         scores = scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype is dtypes.bool_ else scores + attn_mask
     weights = softmax(scores, -1)

@@ -14,6 +14,16 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
         return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
 
 
+def add_counts(module, state_dict):
+    """Return a state with the counts of batches that states of old versions, or of no version, do not have."""
+    state, metadata = dict(state_dict), getattr(state_dict, "_metadata", {})
+    for name, part in module.named_modules():
+        count, key = getattr(part, "num_batches_tracked", None), f"{name}.num_batches_tracked".lstrip(".")
+        if count is not None and metadata.get(name, {}).get("version", 1) < 2:
+            state.setdefault(key, count)
+    return state
+
+
 def load(module, state, prefix, assign, missing, unexpected, errors):
     """Load the part of a state below a prefix into a module; add names and errors to the three lists."""
     module_state = module._own_state()

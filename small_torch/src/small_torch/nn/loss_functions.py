@@ -9,6 +9,7 @@ from ..arithmetic import zeros
 from ..comparing import where
 from ..exponentials import log_softmax
 from ..gathering import scatter
+from ..memory import arrange
 from ..messages import error, refuse
 from ..operands import operands
 from ..shapes import broadcast_tensors
@@ -60,7 +61,7 @@ def loss_of_difference(name, kernel, value, slope):
         a, b = operands(input, target)
         check_fractions(kernel, a)
         with np.errstate(all="ignore"):
-            losses = value(a._array - b._array, option)
+            losses = arrange(value(a._array - b._array, option), a._array.strides, b._array.strides)
             array = losses if reduction == "none" else losses.sum()
             array = np.asarray(array / losses.size if reduction == "mean" else array, losses.dtype)
 
@@ -83,7 +84,7 @@ smooth = loss_of_difference(
 huber = loss_of_difference(
     "HuberLoss",
     "huber_cpu",
-    lambda d, delta: np.where(abs(d) <= delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)),
+    lambda d, delta: np.where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)),
     lambda d, delta: d.clamp(-delta, delta),
 )
 
@@ -107,7 +108,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     """Return |x − target|, smoothed by a parabola where it is below beta."""
     input, target = broadcast_pair(input, target)
     reduction = parse_reduction(reduction, size_average, reduce)
-    refuse(beta < 0, "smooth_l1_loss does not support negative values for beta.")
+    refuse(not beta >= 0, "smooth_l1_loss does not support negative values for beta.")
     return smooth(input, target, reduction, beta) if beta else reduce_loss((input - target).abs(), reduction)
 
 
@@ -115,7 +116,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Return ½ (x − target)², continued by lines where the distance is above delta. The result has the input's type."""
     input, target = broadcast_pair(input, target, weight)
     reduction = parse_reduction(reduction)
-    refuse(delta <= 0, "huber_loss does not support non-positive values for delta.")
+    refuse(not delta > 0, "huber_loss does not support non-positive values for delta.")
     common, _ = operands(input, target)
     check_cast(common, input)
     check_fractions("huber_cpu", common)

@@ -10,7 +10,7 @@ from ..messages import error, refuse
 from ..tape import no_grad
 from ..tensor import Tensor
 from .hooks import add_hook, call_with_hooks
-from .loading import _IncompatibleKeys, load
+from .loading import _IncompatibleKeys, add_counts, load
 from .parameter import Parameter, reset_gradients, type_name
 
 TABLES = ("_parameters", "_buffers", "_modules")  # dictionaries in which a module keeps its attributes by name
@@ -335,7 +335,7 @@ class Module:
         """
         refuse(not isinstance(state_dict, Mapping), "state type", type(state_dict))
         missing, unexpected, errors = [], [], []
-        load(self, dict(state_dict), "", assign, missing, unexpected, errors)
+        load(self, add_counts(self, state_dict), "", assign, missing, unexpected, errors)
         if strict:
             kinds = (("Unexpected", unexpected), ("Missing", missing))
             for kind, names in kinds:

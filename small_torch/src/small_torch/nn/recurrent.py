@@ -10,11 +10,13 @@ from numbers import Number
 
 from ..autograd.profiler_legacy import note
 from ..creation import zeros
+from ..dtypes import bool_, promote
 from ..joining import cat, stack
 from ..matrices import check_same_type
 from ..messages import error, refuse
 from ..random import fork_rng
 from ..tape import rename_node
+from ..tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module
@@ -264,6 +266,29 @@ class GRU(RNNBase):
 # Functions with the parameters as arguments: torch.lstm, torch.lstm_cell, …
 
 
+def check_cell(gates, input, state, w_ih, w_hh):
+    """Return tensors of a step in one type; raise torch's errors if their sizes or types do not fit."""
+    refuse(input.size(1) != w_ih.size(1), "cell input size", input.size(1), w_ih.size(1))
+    hidden = w_hh.size(1)
+
+    def check_state():
+        for k, part in enumerate(state):
+            refuse(part.size(0) != input.size(0), "cell batch size", input.size(0), k, part.size(0))
+            refuse(part.size(1) != hidden, "cell hidden size", k, part.size(1), hidden)
+
+    if gates == 3:  # torch checks them in this order
+        check_state()
+    for name, weight in (("ih", w_ih), ("hh", w_hh)):
+        refuse(weight.size(0) != gates * hidden, "cell weight rows", name, gates, gates * hidden, weight.size(0))
+    check_state()
+    for x, weight in ((input, w_ih), (state[0], w_hh)):
+        refuse(x.dtype is not weight.dtype, "cell types", x.dtype.c_name, weight.dtype.c_name)
+        refuse(x.dtype is bool_, "kernel", "addmm_impl_cpu_", "Bool")
+    refuse(w_hh.dtype.kind < w_ih.dtype.kind, "cast", w_ih.dtype.title, w_hh.dtype.title)
+    dtype = promote(promote(w_ih.dtype, w_hh.dtype), state[-1].dtype)
+    return [x.to(dtype) for x in (input, *state, w_ih, w_hh)]
+
+
 def make_cell_function(mode):
     """Make the function of one cell's step, such as torch.lstm_cell.
 
@@ -273,9 +298,11 @@ def make_cell_function(mode):
     def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         note(f"aten::{mode.lower()}_cell")
         is_pair = mode == "LSTM"
-        _, state = run(
-            KINDS[mode], input, [len(input)], tuple(hx) if is_pair else (hx,), (w_ih, w_hh, b_ih, b_hh, None)
-        )
+        refuse(is_pair and isinstance(hx, Tensor), "cell state type")
+        state = tuple(hx) if is_pair else (hx,)
+        refuse(is_pair and len(state) != 2, "lstm_cell expects two hidden states")
+        input, *state, w_ih, w_hh = check_cell(KINDS[mode].gates, input, state, w_ih, w_hh)
+        _, state = run(KINDS[mode], input, [len(input)], tuple(state), (w_ih, w_hh, b_ih, b_hh, None))
         return state if is_pair else state[0]
 
     cell.__name__ = f"{mode.lower()}_cell"
@@ -293,6 +320,8 @@ def make_layer_function(mode):
     def layers(input, second, third, *options):
         packed = isinstance(options[0], (tuple, list))
         hx, params, options = (third, options[0], options[1:]) if packed else (second, third, options)
+        for x, weight in ((input, params[0]), (hx[0] if mode == "LSTM" else hx, params[1])):
+            refuse(x.dtype is not weight.dtype, "cell types", x.dtype.c_name, weight.dtype.c_name)
         has_biases, num_layers, dropout, train, bidirectional, *batch_first = options
         per_layer = len(params) // (num_layers * (1 + bidirectional))
         projected = per_layer - 2 * has_biases == 3

@@ -5,7 +5,9 @@ import numpy as np
 from ..absent import EXPLANATION
 from ..indexing import getitem
 from ..joining import cat
+from ..memory import contiguous
 from ..messages import error, refuse
+from ..operands import check_fill, scalar_array
 from ..tensor import Tensor, record
 from .checks import as_operation, check_fractions
 
@@ -24,8 +26,8 @@ def pad(input, pad, mode="constant", value=None):
         input = getitem(input, tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, input.shape)))
         widths = [(max(a, 0), max(b, 0)) for a, b in widths]
     inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, input.shape))
-    fill = np.asarray(0 if value is None else value).astype(input._array.dtype)
-    array = np.pad(input._array, widths, constant_values=fill)
+    fill = scalar_array(check_fill(0 if value is None else value, input.dtype), input.dtype)
+    array = np.pad(contiguous(input._array), widths, constant_values=fill)
     return record(array, "ConstantPadNd", (input,), lambda g: getitem(g, inside))
 
 

@@ -10,6 +10,7 @@ from copy import deepcopy
 import numpy as np
 
 from ..creation import tensor, zeros_like
+from ..messages import error, refuse
 from ..nn.parameter import reset_gradients, type_name
 from ..random import multiply_add as round_once
 from ..tape import RemovableHandle, enable_grad, no_grad
@@ -33,8 +34,7 @@ class Optimizer:
         self.defaults, self.state, self.param_groups = defaults, defaultdict(dict), []
         self._step_hooks = {"pre": {}, "post": {}}
         groups = list(params)
-        if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+        refuse(not groups, "optimizer got an empty parameter list", kind=ValueError)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
@@ -43,11 +43,7 @@ class Optimizer:
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
-        if isinstance(params, set):
-            raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets"
-                " will change between runs. Please use a list instead."
-            )
+        refuse(isinstance(params, set), "ordering of parameters")
         params = [params] if isinstance(params, Tensor) else list(params)
         names = [param[0] for param in params if isinstance(param, tuple)]
         if names and len(names) < len(params):
@@ -58,8 +54,7 @@ class Optimizer:
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type_name(param))
-            if not param.is_leaf:
-                raise ValueError("can't optimize a non-leaf Tensor")
+            refuse(not param.is_leaf, "can't optimize a non-leaf Tensor", kind=ValueError)
         for name, value in self.defaults.items():
             param_group.setdefault(name, value)
         if len(set(map(id, params))) < len(params):
@@ -114,8 +109,7 @@ class Optimizer:
         return loss
 
     def _dense(self, gradient):
-        if gradient.is_sparse:
-            raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
+        refuse(gradient.is_sparse, "{} does not support sparse gradients", type(self).__name__)
         return gradient
 
     def update(self, p, g, state, group):
@@ -144,9 +138,7 @@ class Optimizer:
         if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(new["params"]) != len(old["params"]) for new, old in zip(groups, self.param_groups)):
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            )
+            raise error("size of group")
         numbers = [number for group in groups for number in group["params"]]
         by_number = dict(zip(numbers, (param for group in self.param_groups for param in group["params"])))
         self.state = defaultdict(dict)
@@ -176,13 +168,11 @@ def check_options(lr, foreach=None, fused=None, capturable=False, **not_negative
     if isinstance(lr, Tensor):
         if foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        if lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        refuse(lr.numel() != 1, "Tensor lr must be 1-element", kind=ValueError)
     for name, value in {"learning_rate": lr, **not_negative}.items():
         if value < 0.0 or not value >= 0.0:
             raise ValueError(f"Invalid {' '.join(name.rsplit('_', 1))}: {value}")
-    if foreach and fused:
-        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    refuse(foreach and fused, "`fused` and `foreach` cannot be `True` together.")
 
 
 SMALL = 512  # numbers; for larger tensors the second rounding of plain products and sums is the lesser evil
@@ -282,8 +272,7 @@ class Adam(Optimizer):
         super().__init__(params, options | others | last)
 
     def _dense(self, gradient):
-        if gradient.is_sparse:
-            raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+        refuse(gradient.is_sparse, "Adam does not support sparse gradients, please consider SparseAdam instead")
         return gradient
 
     def update(self, p, g, state, group):

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import wraps
 
 from ..absent import EXPLANATION
+from ..messages import error, refuse
 
 
 def note_steps(optimizer):
@@ -37,12 +38,7 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", group["lr"])
             elif "initial_lr" not in group:
-                raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{number}] when resuming scheduler with"
-                    " last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training from a"
-                    " checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for"
-                    " a fresh training run (not recommended)"
-                )
+                raise error("initial rate", number)
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         optimizer._opt_called = False
@@ -198,8 +194,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
-        if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        refuse(T_0 <= 0 or not isinstance(T_0, int), "Expected positive integer T_0, but got {}", T_0, kind=ValueError)
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
         if not isinstance(eta_min, (float, int)):
@@ -221,8 +216,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             if self.T_cur >= self.T_i:
                 self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
         else:
-            if epoch < 0:
-                raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+            refuse(epoch < 0, "Expected non-negative epoch, but got {}", epoch, kind=ValueError)
             self.T_cur, self.T_i = epoch, self.T_0
             if epoch >= self.T_0:
                 n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult)) if self.T_mult > 1 else 0
@@ -330,18 +324,16 @@ class ReduceLROnPlateau(LRScheduler):
         self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0,
         min_lr=0, eps=1e-8,
     ):  # fmt: skip
-        if factor >= 1.0:
-            raise ValueError("Factor should be < 1.0.")
+        refuse(factor >= 1.0, "Factor should be < 1.0.", kind=ValueError)
         if mode not in ("min", "max"):
             raise ValueError("mode " + mode + " is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError("threshold mode " + threshold_mode + " is unknown!")
         groups, several = len(optimizer.param_groups), isinstance(min_lr, (list, tuple))
-        if several and len(min_lr) != groups:
-            raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
         self.factor, self.optimizer = factor, optimizer
         self.default_min_lr = None if several else min_lr
         self.min_lrs = list(min_lr) if several else [min_lr] * groups
+        refuse(len(self.min_lrs) != groups, "expected {} min_lrs, got {}", groups, len(self.min_lrs), kind=ValueError)
         self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
         self._last_lr = self._current_lr()
         self.mode_worse, self.mode = math.inf if mode == "min" else -math.inf, mode

@@ -12,6 +12,7 @@ from ..creation import as_tensor, empty, tensor
 from ..drawing import randint, randperm
 from ..dtypes import float64, int64
 from ..joining import stack
+from ..messages import refuse
 from ..random import Generator
 from ..tensor import Tensor
 
@@ -52,8 +53,7 @@ class ConcatDataset(Dataset):
 
     def __getitem__(self, idx):
         if idx < 0:
-            if -idx > len(self):
-                raise ValueError("absolute value of index should not exceed dataset length")
+            refuse(-idx > len(self), "absolute value of index should not exceed dataset length", kind=ValueError)
             idx += len(self)
         place = bisect_right(self.cumulative_sizes, idx)
         return self.datasets[place][idx - self.cumulative_sizes[place - 1] if place else idx]
@@ -92,8 +92,7 @@ def random_split(dataset, lengths, generator=None):
     size = len(dataset)
     if isclose(sum(lengths), 1) and sum(lengths) <= 1:
         for place, share in enumerate(lengths):
-            if not 0 <= share <= 1:
-                raise ValueError(f"Fraction at index {place} is not between 0 and 1")
+            refuse(not 0 <= share <= 1, "Fraction at index {} is not between 0 and 1", place, kind=ValueError)
         lengths = [int(size * share) for share in lengths]
         for i in range(size - sum(lengths)):
             lengths[i % len(lengths)] += 1
@@ -212,8 +211,7 @@ def default_collate(batch):
     if isinstance(first, Mapping):
         return type(first)({name: default_collate([item[name] for item in batch]) for name in first})
     if isinstance(first, Sequence):
-        if any(len(item) != len(first) for item in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
+        refuse(any(len(item) != len(first) for item in batch), "each element in list of batch should be of equal size")
         parts = [default_collate(part) for part in zip(*batch)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
     raise TypeError(
@@ -238,17 +236,10 @@ class DataLoader:
     ):  # fmt: skip
         if num_workers < 0:
             raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
-        if timeout < 0:
-            raise ValueError("timeout option should be non-negative")
-        if num_workers:
-            raise NotImplementedError(f"DataLoader(): argument 'num_workers' {EXPLANATION}")
-        if prefetch_factor is not None:
-            raise ValueError(
-                "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable"
-                " multiprocessing, otherwise set prefetch_factor to None."
-            )
-        if persistent_workers:
-            raise ValueError("persistent_workers option needs num_workers > 0")
+        refuse(timeout < 0, "timeout option should be non-negative", kind=ValueError)
+        refuse(num_workers, "DataLoader(): argument 'num_workers' {}", EXPLANATION, kind=NotImplementedError)
+        refuse(prefetch_factor is not None, "prefetch")
+        refuse(persistent_workers, "persistent_workers option needs num_workers > 0", kind=ValueError)
         iterable = isinstance(dataset, IterableDataset)
         if iterable:
             for name, value in (("shuffle", shuffle), ("sampler", sampler), ("batch_sampler", batch_sampler)):
@@ -256,13 +247,9 @@ class DataLoader:
                     raise ValueError(
                         f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
                     )
-        if sampler is not None and shuffle:
-            raise ValueError("sampler option is mutually exclusive with shuffle")
+        refuse(sampler is not None and shuffle, "sampler option is mutually exclusive with shuffle", kind=ValueError)
         if batch_sampler is not None:
-            if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError(
-                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
-                )
+            refuse(batch_size != 1 or shuffle or sampler is not None or drop_last, "batch sampler")
             batch_size = None
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")

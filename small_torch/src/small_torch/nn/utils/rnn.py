@@ -10,6 +10,7 @@ from ...dtypes import int64
 from ...messages import error, refuse
 from ...sorting import sort
 from ...tensor import Tensor
+from ..checks import as_operation
 
 
 class _Packed(NamedTuple):
@@ -83,8 +84,8 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     # the rows of the first step, then of the second, without padding
     is_real = np.arange(numbers[0])[:, None] < numbers
     rows = np.flatnonzero(is_real[: len(input)])
-    data = input.flatten(0, 1).index_select(0, tensor(rows))
-    return PackedSequence(data, tensor(is_real.sum(1)), sorted_indices)
+    data, sizes = input.flatten(0, 1).index_select(0, tensor(rows)), tensor(is_real.sum(1))
+    return PackedSequence(as_operation(data, "PackPaddedSequence", sizes), sizes, sorted_indices)
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
