@@ -156,7 +156,7 @@ def masked_fill(input, mask: Tensor, value: Operand):
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
     if not isinstance(value, Tensor):
         value = Tensor(scalar_array(check_fill(value, input.dtype), input.dtype))
-    refuse(value.ndim, "fill value axes", value.ndim)
+    refuse(value.ndim, "fill axes", "masked_fill_", value.ndim)
     try:
         array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:

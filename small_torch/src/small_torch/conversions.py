@@ -27,13 +27,15 @@ class Conversions:
     def _number(self, name):
         """Return the only number, for a conversion to a number of Python."""
         refuse(self._array.size != 1, "only one element tensors can be converted to Python scalars", kind=ValueError)
-        refuse(name and self.is_complex(), "value cannot be converted to type {} without overflow", name)
+        number = self._array.item()
+        is_complex = name and isinstance(number, complex)
+        refuse(is_complex and number.imag, "value cannot be converted to type {} without overflow", name)
         if name != "int64_t" and self.requires_grad:
             warn_once(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first."
             )
-        return self._array.item()
+        return number.real if is_complex else number
 
     def __bool__(self):
         if self._array.size != 1:

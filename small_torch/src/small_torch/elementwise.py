@@ -17,6 +17,7 @@ import numpy as np
 from . import dtypes
 from .arguments import Operand
 from .memory import arrange, is_in_rows
+from .messages import error
 from .operands import broadcast_error, operands, refuse_type, refused_kinds
 from .tape import (
     FixedVersion,
@@ -26,7 +27,6 @@ from .tape import (
     changed_error,
     check_nan,
     check_saved,
-    freed_error,
     recording,
 )
 from .tensor import Tensor, record, wrap
@@ -84,7 +84,7 @@ class FormulaNode(Node):
     def gradients(self, output_gradients):
         g, formula = output_gradients[0], self.rule
         if formula is None:
-            raise freed_error()
+            raise error("freed")
         on_tensors = recording[0] or not formula.on_arrays
         values, gradients = {}, []
         for place, (tensor, version) in zip_longest(self.places, self.saved):

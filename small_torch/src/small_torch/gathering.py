@@ -142,7 +142,7 @@ def copy_rows(input, dim, index, source):
 def index_fill(input, dim: int, index: Tensor, value):
     """Return a copy in which the rows at these indices are filled with a number."""
     if isinstance(value, Tensor) and value.ndim:
-        raise error("filled rows value", value.ndim)
+        raise error("fill axes", "index_fill_", value.ndim)
     is_complex = value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)
     if is_complex and input.dtype.kind < 3:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")

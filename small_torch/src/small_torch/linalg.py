@@ -215,7 +215,7 @@ def solve(A, B, *, left=True):
     if not left:
         return transpose(solve(transpose(A, -2, -1), transpose(B, -2, -1)), -2, -1)
     try:
-        out = _record_solution(A, matrix, np.linalg.solve, solve, lambda g: g)
+        out = _record_solution("LinalgSolveEx", A, matrix, np.linalg.solve, solve, lambda g: g)
     except np.linalg.LinAlgError:
         raise singular_error(A._array, "solve") from None
     return out.squeeze(-1) if vector else out
@@ -246,25 +246,30 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
         return solve_triangular(A, B, upper=not upper, unitriangular=unitriangular)
 
     mask_gradient = (lambda g: triangle(g, 1 if upper else -1)) if unitriangular else triangle
-    return _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient)
+    return _record_solution("LinalgSolveTriangular", A, B, solve_arrays, solve_adjoint, mask_gradient)
 
 
-def _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient):
+def _record_solution(name, A, B, solve_arrays, solve_adjoint, mask_gradient):
     """Return X with A X = B.
 
     solve_arrays: solves for numpy arrays. solve_adjoint: solves Aᴴ X = B for tensors. mask_gradient: sets the gradient
     of unread numbers of A to zero.
     """
     shape = np.broadcast_shapes(A._array.shape[:-2], B._array.shape[:-2])
-    array = in_columns(solve_arrays(*(np.broadcast_to(x._array, shape + x._array.shape[-2:]) for x in (A, B))))
+    array = solve_arrays(*(np.broadcast_to(x._array, shape + x._array.shape[-2:]) for x in (A, B)))
 
     def rule(g):
         gB = solve_adjoint(adjoint(A), g)
         needed = A._requires_grad or B._requires_grad
-        X = _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient) if needed else Tensor(array)
+        X = _record_solution(name, A, B, solve_arrays, solve_adjoint, mask_gradient) if needed else Tensor(array)
         return fit(mask_gradient(-(gB @ adjoint(X))), A._array.shape), fit(gB, B._array.shape)
 
-    return record(in_columns(array), "LinalgSolve", (A, B), rule, [A])
+    out = record(in_columns(array), name, (A, B), rule, [A])
+    if out._grad_fn is not None:  # torch keeps the solution, which must not change
+        kept = out.detach()
+        kept._made_by = name
+        out._grad_fn.saved.append((kept, 0))
+    return out
 
 
 def lstsq(A, B, rcond=None):

@@ -183,7 +183,7 @@ def outer(input, vec2: Tensor):
 
 def addmm(input, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
     """Return beta · input + alpha · mat1 @ mat2."""
-    refuse(input.dtype is not mat2.dtype, "added matrix types", input.dtype.title, mat2.dtype.title)
+    refuse(input.dtype is not mat2.dtype, "product types", "self", input.dtype.title, mat2.dtype.title)
     refuse(mat1.dtype is not mat2.dtype, "product types", "mat1", mat1.dtype.title, mat2.dtype.title)
     for name, x in (("mat1", mat1), ("mat2", mat2)):
         refuse(x.ndim != 2, "{} must be a matrix, got {}-D tensor", name, x.ndim)

@@ -27,7 +27,6 @@ NotImplementedError: bag factors: embedding_bag: per_sample_weights was not None
 NotImplementedError: kernel: "{}" not implemented for '{}'
 NotImplementedError: no backward: You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.
 NotImplementedError: no forward: Module [{}] is missing the required "forward" function
-RuntimeError: added matrix types: self and mat2 must have the same dtype, but got {} and {}
 RuntimeError: ambiguous size: cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any value and is ambiguous
 RuntimeError: aminmax of nothing: aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.
 RuntimeError: attention axes: Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {} key.dim: {} and value.dim: {} instead.
@@ -51,7 +50,6 @@ RuntimeError: cast: result type {} can't be cast to the desired output type {}
 RuntimeError: causal without mask: Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create this mask.
 RuntimeError: cell batch size: Input batch size {} doesn't match hidden{} batch size {}
 RuntimeError: cell weight rows: weight_{} first dim must be {} * hidden_size = {}, but got {}
-RuntimeError: cell types: expected m1 and m2 to have the same dtype, but got: {} != {}
 RuntimeError: cell hidden size: hidden{} has inconsistent hidden_size: got {}, expected {}
 RuntimeError: cell input size: input has inconsistent input_size: got {} expected {}
 RuntimeError: class too large: Class values must be smaller than num_classes.
@@ -86,8 +84,7 @@ RuntimeError: expanded axes: expand({}{{{}}}, size={}): the number of sizes prov
 RuntimeError: expanded front: The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {}
 RuntimeError: expanded size: The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target sizes: {}.  Tensor sizes: {}
 RuntimeError: exponential type: Exponential distribution is a continuous probability distribution. dtype must be a floating point but you specified {}
-RuntimeError: fill value axes: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).
-RuntimeError: filled rows value: index_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).
+RuntimeError: fill axes: {} only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).
 RuntimeError: first gradient shape: Mismatch in shape: grad_output[{}] has a shape of {} and output[{}] has a shape of {}.
 RuntimeError: flag of no leaf: you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().
 RuntimeError: forward pre-hook: forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {}.
@@ -125,7 +122,6 @@ RuntimeError: data of integers: data set to a tensor that requires gradients mus
 RuntimeError: detached: Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead
 RuntimeError: inference change: Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.
 RuntimeError: inference gradient: Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.
-RuntimeError: inference: Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.
 RuntimeError: no gradients: Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
 RuntimeError: norm elements: {} should contain {} elements not {}
 RuntimeError: norm input: Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}
@@ -151,7 +147,6 @@ RuntimeError: product sizes: mat1 and mat2 shapes cannot be multiplied ({})
 RuntimeError: product types: {} and mat2 must have the same dtype, but got {} and {}
 RuntimeError: qr mode: qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'
 RuntimeError: recurrent input size: input.size(-1) must be equal to input_size. Expected {}, got {}
-RuntimeError: recurrent types: mat1 and mat2 must have the same dtype, but got {} and {}
 RuntimeError: repeats count: repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}
 RuntimeError: rounding mode: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'
 RuntimeError: rows count: index_add_(): Number of indices ({}) should be equal to source.size(dim): ({}), for dim: {}

@@ -98,7 +98,7 @@ class Node:
     def gradients(self, output_gradients):
         """Return the gradients of the inputs, from those of the outputs: a list in which None stands for zeros."""
         if self.rule is None:
-            raise freed_error()
+            raise error("freed")
         for tensor, version in self.saved:
             if tensor._changes[0] != version:
                 raise changed_error(tensor, version)
@@ -142,10 +142,6 @@ def check_saved(tensor):
 
 class DetachedVersion(list):
     """The version of a tensor after `detach_`."""
-
-
-def freed_error():
-    return error("freed")
 
 
 def changed_error(tensor, version, made_by=None):

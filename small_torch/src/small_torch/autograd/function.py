@@ -1,7 +1,7 @@
 """User-defined operations with their own gradient: `torch.autograd.Function`."""
 
 from ..messages import error
-from ..tape import Node, changed_error, freed_error, no_grad, recording
+from ..tape import Node, changed_error, no_grad, recording
 from ..tensor import Tensor
 
 
@@ -46,7 +46,7 @@ class FunctionNode(Node):
 
     def read_saved(self):
         if self.freed:
-            raise freed_error()
+            raise error("freed")
         for tensor, version in self.kept:
             if tensor._changes[0] != version:
                 raise changed_error(tensor, version)

@@ -46,7 +46,7 @@ def check_dtypes(tensors, weight, bias):
     """Raise torch's RuntimeError for tensors of other types than the weight's."""
     for tensor in tensors:
         if tensor.dtype is not weight.dtype:
-            refuse(bias, "recurrent types", tensor.dtype.title, weight.dtype.title)
+            refuse(bias, "product types", "mat1", tensor.dtype.title, weight.dtype.title)
             check_same_type(tensor, weight)
 
 
@@ -282,7 +282,7 @@ def check_cell(gates, input, state, w_ih, w_hh):
         refuse(weight.size(0) != gates * hidden, "cell weight rows", name, gates, gates * hidden, weight.size(0))
     check_state()
     for x, weight in ((input, w_ih), (state[0], w_hh)):
-        refuse(x.dtype is not weight.dtype, "cell types", x.dtype.c_name, weight.dtype.c_name)
+        refuse(x.dtype is not weight.dtype, "matrix types", x.dtype.c_name, weight.dtype.c_name)
         refuse(x.dtype is bool_, "kernel", "addmm_impl_cpu_", "Bool")
     refuse(w_hh.dtype.kind < w_ih.dtype.kind, "cast", w_ih.dtype.title, w_hh.dtype.title)
     dtype = promote(promote(w_ih.dtype, w_hh.dtype), state[-1].dtype)
@@ -321,7 +321,7 @@ def make_layer_function(mode):
         packed = isinstance(options[0], (tuple, list))
         hx, params, options = (third, options[0], options[1:]) if packed else (second, third, options)
         for x, weight in ((input, params[0]), (hx[0] if mode == "LSTM" else hx, params[1])):
-            refuse(x.dtype is not weight.dtype, "cell types", x.dtype.c_name, weight.dtype.c_name)
+            refuse(x.dtype is not weight.dtype, "matrix types", x.dtype.c_name, weight.dtype.c_name)
         has_biases, num_layers, dropout, train, bidirectional, *batch_first = options
         per_layer = len(params) // (num_layers * (1 + bidirectional))
         projected = per_layer - 2 * has_biases == 3
