@@ -71,7 +71,7 @@
   const sections = [...document.querySelectorAll("article > section > section")];
   // Until then a section is at least as high as its text, so that nothing in it lies over the next one. A Chinese character,
   // which is wide, has three bytes.
-  for (const section of sections) {
+  for (const section of "steps" in root.dataset ? sections : []) {
     const { length } = new TextEncoder().encode(section.textContent);
     section.style.containIntrinsicHeight = `auto ${960 + (500 * length) / Math.min(innerWidth, 750)}px`;
   }
