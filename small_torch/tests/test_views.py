@@ -1,5 +1,6 @@
 """Views, indices and memory: what shares numbers with what, and where results lie, as in torch."""
 
+import numpy as np  # noqa: F401  for the rows
 import pytest
 
 from both_torches import agree, compile_row, numbers, split_rows
@@ -90,6 +91,7 @@ with_graph(t, (2, 3), 0, (3,)) | with_graph(t, (2, 3), (slice(None), [0, 2]), (2
 strides(t, lambda x: x.sum(0), lambda x: x.mean(-1, True), lambda x: x.amax(1), lambda x: x.max(0).values, lambda x: x.sort(0).indices, lambda x: x.any(1), lambda x: x.cumsum(0), lambda x: x.softmax(1))
 strides(t, lambda x: x / 2, lambda x: x.clone(), lambda x: x.contiguous(), lambda x: x + x.contiguous(), lambda x: x.flip(0), lambda x: x.roll(1, 0), lambda x: x.repeat(1, 1, 2), lambda x: x.tril())
 strides(t, lambda x: t.cat([x, x], 1), lambda x: t.stack([x, x], -1), lambda x: x[[0, 1]], lambda x: x[:, [1, 0]], lambda x: x[..., [0, 1]], lambda x: x.index_select(1, t.tensor([0])), lambda x: x[x > 3], lambda x: x.unsqueeze(-1))
+t.broadcast_tensors(t.ones(1), 3) | t.cat([t.ones(1), np.ones(1)]) | t.stack([None]) | t.ones(2).index_put_((np.zeros(1),), t.ones(1)) | t.typename(t.nn.Linear(1, 1)) | t.typename(t.nn.LSTM)
 x.sum(axis=0) | x.mean(0, 1) | x.transpose(0) | x.transpose(0, 1.0) | x.argmax((0, 1)) | t.reshape(x, -1) | t.flip(x, 0) | t.sum([1.0]) | x.permute() | x.reshape(2.5) | x.var(0, True, False, True) is None | x.topk(1.0) | t.permute(x, 1, 0)
 """  # noqa: E501
 

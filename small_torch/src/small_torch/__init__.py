@@ -42,7 +42,7 @@ from . import (
     views,
 )  # fmt: skip
 from .absent import add_modules_without_effect, always, refuse_missing_names
-from .arguments import checked, type_name
+from .arguments import checked
 from .dtypes import (  # noqa: F401
     Size,
     complex64,
@@ -63,6 +63,7 @@ from .dtypes import (  # noqa: F401
     uint8,
 )  # fmt: skip
 from .func import vmap  # noqa: F401
+from .nn.parameter import type_name as typename  # noqa: F401
 from .nn.recurrent import FUNCTIONS as _RECURRENT
 from .operands import result_type  # noqa: F401
 from .operators import add_operators
@@ -275,10 +276,6 @@ class _LegacyType(type):
 FloatTensor, DoubleTensor, HalfTensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor = map(
     _LegacyType, (float32, float64, float16, int64, int32, int16, int8, uint8, bool)
 )
-
-
-def typename(obj, /):
-    return obj.type() if isinstance(obj, Tensor) else type_name(obj)
 
 
 def is_tensor(obj):

@@ -132,6 +132,14 @@ def check_argument(title, name, value, kind, place=None):
         raise wrong_type(title, name, value, kind, place)
 
 
+def check_elements(tensors, argument=0):
+    """Raise torch's TypeError if one of several values is not a tensor. argument: the number of their list."""
+    for place, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            text = f"expected Tensor as element {place} in argument {argument}, but got {type_name(tensor)}"
+            raise TypeError(text)
+
+
 def refuse_keywords(title, keywords):
     """Raise torch's TypeError for the first of some unknown keywords."""
     for keyword in keywords:

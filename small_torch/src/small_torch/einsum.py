@@ -5,7 +5,7 @@ import string
 
 import numpy as np
 
-from .arguments import type_name
+from .arguments import check_elements, type_name
 from .arithmetic import conj
 from .matrices import bmm
 from .messages import error, refuse
@@ -20,9 +20,7 @@ def einsum(equation, *operands):
         raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(equation)}")
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    for place, x in enumerate(operands):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type_name(x)}")
+    check_elements(operands, 1)
     terms, output = parse_equation(equation.replace(" ", ""), operands)
     check_letters(terms, output, operands)
     return einsum_of(terms, output, operands)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .arguments import type_name
 from .elementwise import FormulaNode, quiet, zeros
 from .indexing import as_tuple, check_source, index_tensors, is_whole, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
@@ -55,8 +56,7 @@ def setitem(tensor, index, value):
     basic, places, _ = split_index(index, tensor._array.shape)
     if not isinstance(value, Tensor):
         if not isinstance(value, (*KINDS, np.generic)):
-            kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
-            raise TypeError(f"can't assign a {kind} to a {tensor_type(tensor)}")
+            raise TypeError(f"can't assign a {type_name(value)} to a {tensor_type(tensor)}")
         fits = tensor._array.dtype == np.float16 and not isinstance(value, complex)  # inf, if it is too large
         value = Tensor(scalar_array(value if fits else check_fill(value, tensor.dtype), tensor.dtype))
     elif places is not None:

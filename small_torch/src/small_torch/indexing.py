@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 
+from .arguments import check_elements
 from .dtypes import BY_NUMPY_TYPE
 from .elementwise import masked
 from .memory import arrange, contiguous, copy_array
@@ -295,9 +296,7 @@ def index_put(input, indices, values: Tensor, accumulate: bool = False):
     """Return a copy with other values at an index of tensors."""
     if isinstance(indices, Tensor):
         raise TypeError("index_put(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor")
-    for number, item in enumerate(indices):
-        if not isinstance(item, Tensor):
-            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(item).__name__}")
+    check_elements(indices)
     if len(indices) > input.ndim:
         raise IndexError(f"too many indices for tensor of dimension {input.ndim} (got {len(indices)})")
     _, places, _ = split_index(

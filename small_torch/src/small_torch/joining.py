@@ -5,11 +5,11 @@ import operator
 import numpy as np
 
 from . import dtypes
-from .arguments import Sizes, Tensors, check_argument
+from .arguments import Sizes, Tensors, check_argument, check_elements
 from .indexing import VIEWS, getitem
 from .memory import contiguous
 from .messages import error, refuse
-from .tensor import Tensor, axis, record
+from .tensor import axis, record
 from .views import record_views
 
 
@@ -105,9 +105,7 @@ def promote_all(tensors):
 def check_list(tensors, name):
     """Return tensors as a list; raise TypeError for anything else."""
     check_argument(name, "tensors", tensors, Tensors, 1)
-    for number, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(tensor).__name__}")
+    check_elements(tensors)
     return list(tensors)
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from . import dtypes
-from .arguments import Sizes, check_argument, parse_size, refuse_keywords
+from .arguments import Sizes, check_argument, check_elements, parse_size, refuse_keywords
 from .messages import error, refuse, warn_once
 from .operands import broadcast_error, cannot_broadcast, tensor_type
 from .tape import fit, rename_node
@@ -295,13 +295,7 @@ def broadcast_to(input, size):
 
 
 def broadcast_tensors(*tensors):
-    for tensor in tensors:
-        kind = type(tensor).__name__
-        refuse(
-            not isinstance(tensor, Tensor),
-            f"expected Tensor as element 0 in argument 0, but got {kind}",
-            kind=TypeError,
-        )
+    check_elements(tensors)
     try:
         shape = np.broadcast_shapes(*(tensor._array.shape for tensor in tensors))
     except ValueError:

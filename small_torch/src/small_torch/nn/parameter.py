@@ -25,7 +25,7 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
-def type_name(obj):
+def type_name(obj, /):
     """Return the name of an object's type in torch's messages."""
     if isinstance(obj, Tensor):
         return obj.type()
