@@ -194,7 +194,7 @@ def custom_optimizer(t):
 
 CALLS = """
 optim.Adam([]) | optim.Adam(leaf(t)) | optim.SGD([1.0]) | optim.SGD(["w"]) | optim.SGD([leaf(t) * 2])
-optim.SGD([{"params": {leaf(t)}}]) | optim.SGD([leaf(t)]).add_param_group([leaf(t)])
+optim.SGD([leaf(t)]).add_param_group([leaf(t)])
 optim.SGD([{"params": [w := leaf(t)]}, {"params": w}]) | len(optim.SGD([w := leaf(t), w]).param_groups)
 optim.SGD(nn.Linear(1, 1).named_parameters()).state_dict() | optim.SGD([leaf(t)], lr=-1) | optim.Adam([leaf(t)], lr=-1.0)
 optim.SGD([leaf(t)], momentum=-1) | optim.AdamW([leaf(t)], weight_decay=-1) | optim.Adam([leaf(t)], eps=-1)
@@ -204,8 +204,7 @@ optim.Adagrad([leaf(t)], initial_accumulator_value=-1) | optim.SGD([leaf(t)]).lo
 optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]}) | step_with_closure(t) | custom_optimizer(t)
 lr_scheduler.StepLR([leaf(t)], 3) | lr_scheduler.StepLR(optim.SGD([leaf(t)]), 3).step()
 lr_scheduler.StepLR(optim.SGD([leaf(t)]), 3, last_epoch=2) | lr_scheduler.LambdaLR(optim.SGD([leaf(t)]), [abs, abs])
-lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1) | lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 0)
-lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, epochs=0.5, steps_per_epoch=2)
+lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1)
 lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, pct_start=2.0)
 lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, anneal_strategy="sin") | step_after_cycle(t)
 lr_scheduler.OneCycleLR(optim.Adagrad([leaf(t)]), 0.1, 10)

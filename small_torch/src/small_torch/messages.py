@@ -185,7 +185,6 @@ TypeError: norm shape type: layer_norm(): argument 'normalized_shape' (position 
 TypeError: not a module: {} is not a Module subclass
 TypeError: not a tensor: expected Tensor as element {} in argument 0, but got {}
 TypeError: not iterable: {}.extend should be called with an iterable, but got {}
-TypeError: ordering of parameters: optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.
 TypeError: padding type: pad(): argument 'pad' (position 2) must be tuple of ints, not {}
 TypeError: parameter type: cannot assign '{}' as parameter '{}' (torch.nn.Parameter or None expected)
 TypeError: parameter: cannot assign '{}' object to parameter '{}' (torch.nn.Parameter or None required)
@@ -211,7 +210,6 @@ ValueError: nonlinearity: Unknown nonlinearity '{}'. Select from 'tanh' or 'relu
 ValueError: norm of one value: Expected more than 1 value per channel when training, got input size {}
 ValueError: padding name: Invalid padding string {!r}, should be one of {}
 ValueError: parameter with node: Cannot assign non-leaf Tensor to parameter '{}'. Model parameters must be created explicitly. To express '{}' as a function of another Tensor, compute the value in the forward() method.
-ValueError: prefetch: prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None.
 ValueError: probabilities and target: Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same size.
 ValueError: projection: proj_size should be a positive integer or zero to disable projections
 ValueError: recurrent axes: {}: Expected input to be 2D or 3D, got {} instead

@@ -92,7 +92,6 @@ print(
     list(SequentialSampler(data)),
     list(RandomSampler(data)),
     list(BatchSampler(SequentialSampler(data), 4, drop_last=False)),
-    list(RandomSampler(data, replacement=True, num_samples=4)),
 )
 
 
@@ -301,11 +300,3 @@ try:
     DataLoader(Stream(0, 2), shuffle=True)
 except ValueError as error:
     print(error)
-
-# %% samplers, joined datasets
-from torch.utils.data import ConcatDataset, SubsetRandomSampler
-
-joined = ConcatDataset([range(3), range(2)])
-print(len(joined), joined[3], joined[-1], joined.cumulative_sizes)
-torch.manual_seed(0)
-print(list(SubsetRandomSampler([1, 3, 5])))

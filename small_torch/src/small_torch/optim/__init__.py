@@ -9,20 +9,25 @@ from copy import deepcopy
 
 import numpy as np
 
+from ..absent import EXPLANATION
+from ..arguments import refuse_keywords
 from ..creation import tensor, zeros_like
 from ..messages import error, refuse
 from ..nn.parameter import reset_gradients, type_name
-from ..random import multiply_add as round_once
-from ..tape import RemovableHandle, enable_grad, no_grad
+from ..random import multiply_add
+from ..tape import enable_grad, no_grad
 from ..tensor import Tensor
 from . import lr_scheduler  # noqa: F401  torch.optim.lr_scheduler
+
+FLAGS = {"foreach": None, "fused": None}  # defaults of flags; those of the others are False
+TITLES = {"lr": "learning rate", "eps": "epsilon value"}  # torch's names of options in errors
 
 
 class Optimizer:
     """Base class: groups of parameters with their options, and the state of each parameter.
 
     params: tensors, pairs of names and tensors, or dictionaries of "params" and options. defaults: options for groups
-    without their own. Subclasses define `update`.
+    without their own. Subclasses define `update`, or their own `step`.
     """
 
     def __init__(self, params, defaults):
@@ -32,25 +37,41 @@ class Optimizer:
                 + type_name(params)
             )
         self.defaults, self.state, self.param_groups = defaults, defaultdict(dict), []
-        self._step_hooks = {"pre": {}, "post": {}}
         groups = list(params)
         refuse(not groups, "optimizer got an empty parameter list", kind=ValueError)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
+
+    def _begin(self, params, options, names, flags):
+        """Check options, and begin with them and with flags. names: those of the flags that torch has, in its order."""
+        title = type(self).__name__
+        refuse_keywords(f"{title}.__init__", [name for name in flags if name not in names.split()])
+        flags = {name: flags.get(name, FLAGS.get(name, False)) for name in names.split()}
+        for name in ("capturable", "differentiable"):
+            refuse(flags.get(name), "{}(): argument {!r} {}", title, name, EXPLANATION, kind=NotImplementedError)
+        refuse(flags["foreach"] and flags.get("fused"), "`fused` and `foreach` cannot be `True` together.")
+        if isinstance(options["lr"], Tensor):
+            refuse(flags["foreach"], "lr as a Tensor is not supported for foreach=True", kind=ValueError)
+            refuse(options["lr"].numel() != 1, "Tensor lr must be 1-element", kind=ValueError)
+        for number, beta in enumerate(options.get("betas", ())):
+            refuse(not 0 <= beta < 1, "Invalid beta parameter at index {}: {}", number, beta, kind=ValueError)
+        for name, value in options.items():
+            if name not in ("betas", "dampening") and not value >= 0.0:
+                raise ValueError(f"Invalid {TITLES.get(name, f'{name} value')}: {value}")
+        Optimizer.__init__(self, params, options | flags)
 
     def add_param_group(self, param_group):
         """Add a group: a dictionary with "params" and options."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
-        refuse(isinstance(params, set), "ordering of parameters")
+        refuse(isinstance(params, set), "parameters need an order: use a list instead of a set", kind=TypeError)
         params = [params] if isinstance(params, Tensor) else list(params)
         names = [param[0] for param in params if isinstance(param, tuple)]
-        if names and len(names) < len(params):
-            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-        param_group["params"] = params = [param[1] for param in params] if names else params
         if names:
-            param_group["param_names"] = names
+            refuse(len(names) < len(params), "all optimizer params should be with/without names", kind=ValueError)
+            params, param_group["param_names"] = [param for _, param in params], names
+        param_group["params"] = params
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type_name(param))
@@ -63,22 +84,17 @@ class Optimizer:
                 " see github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
-        before = {id(param) for group in self.param_groups for param in group["params"]}
-        if before & set(map(id, params)):
+        if set(map(id, self._parameters())) & set(map(id, params)):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
 
+    def _parameters(self):
+        """Return the parameters of all groups."""
+        return [param for group in self.param_groups for param in group["params"]]
+
     def zero_grad(self, set_to_none=True):
         """Reset the gradients of all parameters."""
-        reset_gradients((param for group in self.param_groups for param in group["params"]), set_to_none)
-
-    def register_step_pre_hook(self, hook):
-        """Call hook(optimizer, args, kwargs) before each step."""
-        return RemovableHandle(self._step_hooks["pre"], hook)
-
-    def register_step_post_hook(self, hook):
-        """Call hook(optimizer, args, kwargs) after each step."""
-        return RemovableHandle(self._step_hooks["post"], hook)
+        reset_gradients(self._parameters(), set_to_none)
 
     @no_grad()
     def step(self, closure=None):
@@ -86,9 +102,6 @@ class Optimizer:
 
         closure: recomputes the loss and the gradients; its result is returned.
         """
-        arguments = (self,) if closure is None else (self, closure)
-        for hook in [*self._step_hooks["pre"].values()]:
-            hook(self, arguments, {})
         loss = None
         if closure is not None:
             with enable_grad():
@@ -98,19 +111,23 @@ class Optimizer:
                 options = group | {"lr": float(group["lr"])} if isinstance(group["lr"], Tensor) else group
                 for parameter in group["params"]:
                     if parameter.grad is not None:
-                        g = self._dense(parameter.grad)._array
-                        state = self.state.get(parameter, {})
-                        self.update(parameter._array, -g if group.get("maximize") else g, state, options)
-                        parameter._changes[0] += 1
-                        if state:
-                            self.state[parameter] = state
-        for hook in [*self._step_hooks["post"].values()]:
-            hook(self, arguments, {})
+                        self._step_parameter(parameter, parameter.grad, options)
         return loss
 
-    def _dense(self, gradient):
-        refuse(gradient.is_sparse, "{} does not support sparse gradients", type(self).__name__)
-        return gradient
+    def _step_parameter(self, parameter, gradient, group):
+        if gradient.is_sparse:
+            refuse(not isinstance(self, SGD), "{} does not support sparse gradients", type(self).__name__)
+            gradient = gradient.to_dense()
+        p, g = parameter._array, gradient._array
+        g = -g if group.get("maximize") else g
+        if group.get("weight_decay") and not group.get("decoupled_weight_decay"):
+            g = np.array(g)
+            add_product(g, p, group["weight_decay"])
+        state = self.state.get(parameter, {})
+        self.update(p, g, state, group)
+        parameter._changes[0] += 1
+        if state:
+            self.state[parameter] = state
 
     def update(self, p, g, state, group):
         """Change the numbers `p` by the gradient `g`, both numpy arrays. state: this parameter's state."""
@@ -118,10 +135,8 @@ class Optimizer:
 
     def state_dict(self):
         """Return the states and options; parameters are numbered."""
-        numbers = {}
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                numbers.setdefault(id(parameter), len(numbers))
+        ids = [*dict.fromkeys(map(id, self._parameters()))]
+        numbers = dict(zip(ids, range(len(ids))))
         state = {numbers[id(parameter)]: parameter_state for parameter, parameter_state in self.state.items()}
         groups = []
         for group in self.param_groups:
@@ -140,7 +155,7 @@ class Optimizer:
         if any(len(new["params"]) != len(old["params"]) for new, old in zip(groups, self.param_groups)):
             raise error("size of group")
         numbers = [number for group in groups for number in group["params"]]
-        by_number = dict(zip(numbers, (param for group in self.param_groups for param in group["params"])))
+        by_number = dict(zip(numbers, self._parameters()))
         self.state = defaultdict(dict)
         for number, parameter_state in state_dict["state"].items():
             parameter = by_number[number]
@@ -160,43 +175,16 @@ class Optimizer:
         return text + ")"
 
 
-def check_options(lr, foreach=None, fused=None, capturable=False, **not_negative):
-    """Raise torch's errors for options that do not fit, or are negative.
-
-    In the name of an option an underscore before the last word becomes a space.
-    """
-    if isinstance(lr, Tensor):
-        if foreach and not capturable:
-            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        refuse(lr.numel() != 1, "Tensor lr must be 1-element", kind=ValueError)
-    for name, value in {"learning_rate": lr, **not_negative}.items():
-        if value < 0.0 or not value >= 0.0:
-            raise ValueError(f"Invalid {' '.join(name.rsplit('_', 1))}: {value}")
-    refuse(foreach and fused, "`fused` and `foreach` cannot be `True` together.")
-
-
 SMALL = 512  # numbers; for larger tensors the second rounding of plain products and sums is the lesser evil
 
 
-def multiply_add(x, factor, term):
-    """Return x · factor + term; for small arrays rounded once, as in torch."""
-    return round_once(x, np.asarray(factor, x.dtype), term) if x.size <= SMALL else x * x.dtype.type(factor) + term
-
-
-def add_scaled(p, g, factor):
-    """Add factor · g to the numbers p; if they are few, rounded once as in torch."""
-    if p.size <= SMALL:
-        p[...] = round_once(g, p.dtype.type(factor), p)
+def add_product(target, x, factor):
+    """Add x · factor to the numbers of an array; if they are few, rounded once as in torch."""
+    factor = np.asarray(factor, target.dtype)
+    if target.size <= SMALL:
+        target[...] = multiply_add(x, factor, target)
     else:
-        p += p.dtype.type(factor) * g
-
-
-def add_square(v, g, factor):
-    """Add factor · g² to the numbers v."""
-    if v.size <= SMALL:
-        v[...] = round_once(v.dtype.type(factor) * g, g, v)
-    else:
-        v += v.dtype.type(factor) * g * g
+        target += x * factor
 
 
 def get_state(state, parameter, *names):
@@ -218,79 +206,56 @@ def count_step(state):
 class SGD(Optimizer):
     """Gradient descent: p ← p - lr g. With momentum, along a running mean of the gradients."""
 
-    def __init__(
-        self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
-        differentiable=False, fused=None,
-    ):  # fmt: skip
-        check_options(lr, foreach, fused, momentum_value=momentum, weight_decay_value=weight_decay)
+    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, **flags):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         options = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
-        others = {"maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused}
-        super().__init__(params, options | {"nesterov": nesterov} | others)
-
-    def _dense(self, gradient):
-        return gradient.to_dense() if gradient.is_sparse else gradient
+        options["nesterov"] = nesterov
+        self._begin(params, options, "maximize foreach differentiable fused", flags)
 
     def update(self, p, g, state, group):
         momentum = group["momentum"]
-        g = decay(g, p, group)
         if momentum:
             # v ← momentum v + ( 1 - dampening ) g,   at first v = g
             if "momentum_buffer" not in state:
-                state["momentum_buffer"] = Tensor(g.copy())
+                state["momentum_buffer"] = Tensor(np.array(g))
                 v = state["momentum_buffer"]._array
             else:
                 v = state["momentum_buffer"]._array
                 v *= momentum
-                add_scaled(v, g, 1 - group["dampening"])
-            g = multiply_add(v, momentum, g) if group["nesterov"] else v
+                add_product(v, g, 1 - group["dampening"])
+            if group["nesterov"]:
+                g = np.array(g)
+                add_product(g, v, momentum)
+            else:
+                g = v
         # p ← p - lr g
-        add_scaled(p, g, -group["lr"])
-
-
-def decay(g, p, group):
-    """Return the gradient with that of a weight decay, λ p."""
-    return multiply_add(p, group["weight_decay"], g) if group["weight_decay"] else g
+        add_product(p, g, -group["lr"])
 
 
 class Adam(Optimizer):
     """Steps along a running mean of gradients, divided by their usual size (Kingma and Ba 2014, arXiv 1412.6980)."""
 
-    def __init__(
-        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
-        maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False,
-    ):  # fmt: skip
-        check_options(lr, foreach, fused, capturable, epsilon_value=eps)
-        for number in range(2):
-            if not 0 <= betas[number] < 1:
-                raise ValueError(f"Invalid beta parameter at index {number}: {betas[number]}")
-        check_options(lr, weight_decay_value=weight_decay)
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, **flags):
         options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
-        others = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable}
-        last = {"fused": fused, "decoupled_weight_decay": decoupled_weight_decay}
-        super().__init__(params, options | others | last)
-
-    def _dense(self, gradient):
-        refuse(gradient.is_sparse, "Adam does not support sparse gradients, please consider SparseAdam instead")
-        return gradient
+        names = "maximize foreach capturable differentiable fused decoupled_weight_decay"
+        self._begin(params, options, names, flags)
 
     def update(self, p, g, state, group):
         t, lr, (beta1, beta2) = count_step(state), group["lr"], group["betas"]
         m, v = get_state(state, p, "exp_avg", "exp_avg_sq")
-        if group["weight_decay"]:
-            if group["decoupled_weight_decay"]:
-                # p ← p - lr λ p
-                p *= 1 - lr * group["weight_decay"]
-            else:
-                g = decay(g, p, group)
+        if group["decoupled_weight_decay"]:
+            # p ← p - lr λ p
+            p *= 1 - lr * group["weight_decay"]
         # m ← β₁ m + ( 1 - β₁ ) g,   v ← β₂ v + ( 1 - β₂ ) g²
         if 1 - beta1 < 0.5:
-            add_scaled(m, g - m, 1 - beta1)
+            add_product(m, g - m, 1 - beta1)
         else:
-            m[...] = multiply_add(m - g, beta1, g)
+            change = m - g
+            m[...] = g
+            add_product(m, change, beta1)
         v *= beta2
-        add_square(v, g, 1 - beta2)
+        add_product(v, g, v.dtype.type(1 - beta2) * g)
         if group["amsgrad"]:
             (largest,) = get_state(state, p, "max_exp_avg_sq")
             v = np.maximum(largest, v, out=largest)
@@ -304,42 +269,31 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2017, arXiv 1711.05101)."""
 
-    def __init__(
-        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, maximize=False,
-        foreach=None, capturable=False, differentiable=False, fused=None,
-    ):  # fmt: skip
-        options = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "fused": fused}
-        options |= {"differentiable": differentiable, "decoupled_weight_decay": True}
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options)
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, **flags):
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **flags)
 
 
 class RMSprop(Optimizer):
     """Steps along the gradient, divided by its usual size (Tieleman and Hinton 2012)."""
 
-    def __init__(
-        self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False,
-        foreach=None, maximize=False, differentiable=False,
-    ):  # fmt: skip
-        values = {"epsilon_value": eps, "momentum_value": momentum, "weight_decay_value": weight_decay}
-        check_options(lr, foreach, None, capturable, **values, alpha_value=alpha)
+    def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, **flags):
         options = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
-        others = {"weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize}
-        super().__init__(params, options | others | {"differentiable": differentiable})
+        options["weight_decay"] = weight_decay
+        self._begin(params, options, "capturable foreach maximize differentiable", flags)
 
     def update(self, p, g, state, group):
         lr, alpha = group["lr"], group["alpha"]
         count_step(state)
-        g = decay(g, p, group)
         names = ["square_avg"] + ["momentum_buffer"] * bool(group["momentum"]) + ["grad_avg"] * group["centered"]
         v, *others = get_state(state, p, *names)
         # v ← α v + ( 1 - α ) g²;   centered: without the square of the mean
         v *= alpha
-        add_square(v, g, 1 - alpha)
+        add_product(v, g, v.dtype.type(1 - alpha) * g)
         if group["centered"]:
             mean = others[-1]
-            add_scaled(mean, g - mean, 1 - alpha)
-            v = v.copy()
-            add_square(v, mean, -1)
+            add_product(mean, g - mean, 1 - alpha)
+            v = np.array(v)
+            add_product(v, mean, -mean)
         size = np.sqrt(v)
         size += group["eps"]
         if not group["momentum"]:
@@ -350,31 +304,23 @@ class RMSprop(Optimizer):
         b = others[0]
         b *= group["momentum"]
         b += g / size
-        add_scaled(p, b, -lr)
+        add_product(p, b, -lr)
 
 
 class Adagrad(Optimizer):
     """Steps along the gradient, divided by the norm of all gradients so far (Duchi, Hazan and Singer 2011)."""
 
-    def __init__(
-        self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
-        maximize=False, differentiable=False, fused=None,
-    ):  # fmt: skip
-        values = {"initial_accumulator_value_value": initial_accumulator_value, "epsilon_value": eps}
-        check_options(lr, foreach, fused, lr_decay_value=lr_decay, weight_decay_value=weight_decay, **values)
+    def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, **flags):
         options = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
         options["initial_accumulator_value"] = initial_accumulator_value
-        others = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "fused": fused}
-        super().__init__(params, options | others)
-        for group in self.param_groups:  # torch's Adagrad has a state before the first step
-            for param in group["params"]:
-                total = zeros_like(param.detach()).fill_(initial_accumulator_value)
-                self.state[param] = {"step": tensor(0.0), "sum": total}
+        self._begin(params, options, "foreach maximize differentiable fused", flags)
+        for param in self._parameters():  # torch's Adagrad has a state before the first step
+            total = zeros_like(param.detach()).fill_(initial_accumulator_value)
+            self.state[param] = {"step": tensor(0.0), "sum": total}
 
     def update(self, p, g, state, group):
         t = count_step(state)
-        g = decay(g, p, group)
         # s ← s + g²,   p ← p - lr g / ( √s + ε )
         (s,) = get_state(state, p, "sum")
-        add_square(s, g, 1)
+        add_product(s, g, g)
         p += -(group["lr"] / (1 + (t - 1) * group["lr_decay"])) * g / (np.sqrt(s) + group["eps"])

@@ -10,17 +10,14 @@ from ..messages import error, refuse
 
 
 def note_steps(optimizer):
-    """Make an optimizer note, in `_opt_called`, that its `step` was called."""
-    step = optimizer.step
-    if hasattr(step, "notes_steps"):
-        return
+    """Make an optimizer note, in `_opt_called`, whether its `step` was called."""
+    step, optimizer._opt_called = optimizer.step, False
 
     @wraps(step)
     def noting_step(*arguments, **options):
         optimizer._opt_called = True
         return step(*arguments, **options)
 
-    noting_step.notes_steps = True
     optimizer.step = noting_step
 
 
@@ -41,8 +38,8 @@ class LRScheduler:
                 raise error("initial rate", number)
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
-        optimizer._opt_called = False
-        note_steps(optimizer)
+        if not hasattr(optimizer, "_opt_called"):
+            note_steps(optimizer)
         self._step_count = 0
         self._is_initial, self._get_lr_called_within_step = True, False
         self.step()
@@ -71,12 +68,15 @@ class LRScheduler:
             )
         self._step_count += 1
         self.last_epoch += 1
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = lr
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._set_lr(self.get_lr())
 
     def _current_lr(self):
         return [group["lr"] for group in self.optimizer.param_groups]
+
+    def _set_lr(self, rates):
+        for group, lr in zip(self.optimizer.param_groups, rates):
+            group["lr"] = lr
+        self._last_lr = self._current_lr()
 
     def state_dict(self):
         """Return all attributes but the optimizer."""
@@ -91,10 +91,7 @@ class LambdaLR(LRScheduler):
     """The initial learning rate times a function of the number of steps; a list has one function for each group."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
-        groups = len(optimizer.param_groups)
-        if isinstance(lr_lambda, (list, tuple)) and len(lr_lambda) != groups:
-            raise ValueError(f"Expected {groups} lr_lambdas, but got {len(lr_lambda)}")
-        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * groups
+        self.lr_lambdas = for_each_group(optimizer, lr_lambda, "lr_lambdas")
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
@@ -111,59 +108,70 @@ class LambdaLR(LRScheduler):
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
 
 
-class StepLR(LRScheduler):
+def for_each_group(optimizer, value, name):
+    """Return a list with one value for each group of an optimizer. value: such a list, or the value of all groups."""
+    groups = len(optimizer.param_groups)
+    values = list(value) if isinstance(value, (list, tuple)) else [value] * groups
+    refuse(len(values) != groups, "Expected {} {}, but got {}", groups, name, len(values), kind=ValueError)
+    return values
+
+
+class FactorLR(LRScheduler):
+    """Base class of schedules that multiply the current learning rate by a factor at each step."""
+
+    def get_lr(self):
+        factor = self._factor()
+        return [lr * factor for lr in self._current_lr()]
+
+
+class StepLR(FactorLR):
     """Learning rates that are multiplied by gamma every step_size steps."""
 
     def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
-        falls = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
-        return [lr * self.gamma for lr in self._current_lr()] if falls else self._current_lr()
+    def _factor(self):
+        return self.gamma if self.last_epoch > 0 and self.last_epoch % self.step_size == 0 else 1
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(FactorLR):
     """Learning rates that are multiplied by gamma at each of these steps, the milestones."""
 
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
+    def _factor(self):
         times = self.milestones[self.last_epoch]
-        return [lr * self.gamma**times for lr in self._current_lr()] if times else self._current_lr()
+        return self.gamma**times if times else 1
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(FactorLR):
     """Learning rates that are multiplied by gamma at each step."""
 
     def __init__(self, optimizer, gamma, last_epoch=-1):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
-        return self._current_lr() if self._is_initial else [lr * self.gamma for lr in self._current_lr()]
+    def _factor(self):
+        return 1 if self._is_initial else self.gamma
 
 
-class LinearLR(LRScheduler):
+class LinearLR(FactorLR):
     """The initial learning rate times a factor that changes evenly in total_iters steps."""
 
     def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
-        if not 0 < start_factor <= 1:
-            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
-        if not 0 <= end_factor <= 1:
-            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        if not (0 < start_factor <= 1 and 0 <= end_factor <= 1):
+            raise ValueError("start_factor must be greater than 0, end_factor at least 0, and both at most 1")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
+    def _factor(self):
         t, T, first, change = self.last_epoch, self.total_iters, self.start_factor, self.end_factor - self.start_factor
         if t == 0:
-            return [lr * first for lr in self._current_lr()]
-        if self._is_initial or t > T:
-            return self._current_lr()
-        return [lr * (1.0 + change / (T * first + (t - 1) * change)) for lr in self._current_lr()]
+            return first
+        return 1 if self._is_initial or t > T else 1.0 + change / (T * first + (t - 1) * change)
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -174,17 +182,15 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        t, T, low = self.last_epoch, self.T_max, self.eta_min
+        t, T, low, rates = self.last_epoch, self.T_max, self.eta_min, self._current_lr()
         if self._is_initial:
-            return self._current_lr()
+            return rates
         # each rate is computed from the last, as in torch: the rounding errors are the same
         if (t - 1 - T) % (2 * T) == 0:
-            return [
-                lr + (first - low) * (1 - math.cos(math.pi / T)) / 2
-                for lr, first in zip(self._current_lr(), self.base_lrs)
-            ]
+            rise = 1 - math.cos(math.pi / T)
+            return [lr + (first - low) * rise / 2 for lr, first in zip(rates, self.base_lrs)]
         ratio = (1 + math.cos(math.pi * t / T)) / (1 + math.cos(math.pi * (t - 1) / T))
-        return [ratio * (lr - low) + low for lr in self._current_lr()]
+        return [ratio * (lr - low) + low for lr in rates]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -194,11 +200,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
-        refuse(T_0 <= 0 or not isinstance(T_0, int), "Expected positive integer T_0, but got {}", T_0, kind=ValueError)
-        if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
-        if not isinstance(eta_min, (float, int)):
-            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
+        for name, count in {"T_0": T_0, "T_mult": T_mult}.items():
+            if not isinstance(count, int) or count < 1:
+                raise ValueError(f"Expected positive integer {name}, but got {count}")
+        refuse(
+            not isinstance(eta_min, (float, int)), "Expected float or int eta_min, but got {}", eta_min, kind=ValueError
+        )
         self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
         super().__init__(optimizer, last_epoch)
 
@@ -208,28 +215,17 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch=None):
         """Advance by one step, or to any point of time, counted in steps."""
-        if epoch is None and self.last_epoch < 0:
-            epoch = 0
-        if epoch is None:
+        if epoch is None and self.last_epoch >= 0:
             epoch = self.last_epoch + 1
             self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
         else:
+            epoch = epoch or 0
             refuse(epoch < 0, "Expected non-negative epoch, but got {}", epoch, kind=ValueError)
             self.T_cur, self.T_i = epoch, self.T_0
-            if epoch >= self.T_0:
-                n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult)) if self.T_mult > 1 else 0
-                done = (
-                    self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
-                    if self.T_mult > 1
-                    else epoch // self.T_0 * self.T_0
-                )
-                self.T_cur, self.T_i = epoch - done, self.T_0 * self.T_mult**n
+        while self.T_cur >= self.T_i:
+            self.T_cur, self.T_i = self.T_cur - self.T_i, self.T_i * self.T_mult
         self.last_epoch = math.floor(epoch)
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = lr
-        self._last_lr = self._current_lr()
+        self._set_lr(self.get_lr())
 
 
 class OneCycleLR(LRScheduler):
@@ -243,47 +239,40 @@ class OneCycleLR(LRScheduler):
 
     def __init__(
         self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3,
-        anneal_strategy="cos",
-        cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0, final_div_factor=1e4,
-        three_phase=False, last_epoch=-1,
+        anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0,
+        final_div_factor=1e4, three_phase=False, last_epoch=-1,
     ):  # fmt: skip
-        if total_steps is None and (epochs is None or steps_per_epoch is None):
-            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-        counts = (
-            {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
-            if total_steps is None
-            else {"total_steps": total_steps}
-        )
-        for name, value in counts.items():
-            if not isinstance(value, int) or value <= 0:
-                raise ValueError(f"Expected positive integer {name}, but got {value}")
-        self.total_steps = steps = math.prod(counts.values())
-        names = "end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"
-        phases = [(pct_start * steps - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
-        if three_phase:
-            phases += [
-                (2 * pct_start * steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-                (steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
-            ]
-        else:
-            phases += [(steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
-        self._schedule_phases = [dict(zip(names, phase)) for phase in phases]
+        counts = {"total_steps": total_steps}
+        if total_steps is None:
+            counts = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+            if None in counts.values():
+                raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        if not all(isinstance(count, int) and count > 0 for count in counts.values()):
+            raise ValueError(f"Expected positive integers, but got {counts}")
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self.total_steps = steps = math.prod(counts.values())
+        names = "end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"
+        phases = [(pct_start * steps - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
+        if three_phase:
+            phases += [(2 * pct_start * steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")]
+            phases += [(steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+        else:
+            phases += [(steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+        self._schedule_phases = [dict(zip(names, phase)) for phase in phases]
         self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
         self.use_beta1 = "betas" in optimizer.defaults
         if cycle_momentum and not self.use_beta1 and "momentum" not in optimizer.defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-        for number, group in enumerate(optimizer.param_groups):
-            if last_epoch == -1:
-                highest = max_lr[number] if isinstance(max_lr, (list, tuple)) else max_lr
+        if last_epoch == -1:
+            for group, highest in zip(optimizer.param_groups, for_each_group(optimizer, max_lr, "values for max_lr")):
                 first = highest / div_factor
                 group |= {"initial_lr": first, "max_lr": highest, "min_lr": first / final_div_factor}
                 if cycle_momentum:
-                    self._set_momentum(group, max_momentum)
                     group |= {"max_momentum": max_momentum, "base_momentum": base_momentum}
+                    self._set_momentum(group, max_momentum)
         super().__init__(optimizer, last_epoch)
 
     def _set_momentum(self, group, value):
@@ -299,16 +288,15 @@ class OneCycleLR(LRScheduler):
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         for phase in self._schedule_phases:
-            end = phase["end_step"]
+            end, start_lr, end_lr, start_momentum, end_momentum = phase.values()
             if step <= end or phase is self._schedule_phases[-1]:
                 break
             begin = end
         share, rates = (step - begin) / (end - begin), []
         for group in self.optimizer.param_groups:
-            rates.append(self._interpolate(group[phase["start_lr"]], group[phase["end_lr"]], share))
+            rates.append(self._interpolate(group[start_lr], group[end_lr], share))
             if self.cycle_momentum:
-                momenta = group[phase["start_momentum"]], group[phase["end_momentum"]]
-                self._set_momentum(group, self._interpolate(*momenta, share))
+                self._set_momentum(group, self._interpolate(group[start_momentum], group[end_momentum], share))
         return rates
 
 
@@ -325,15 +313,11 @@ class ReduceLROnPlateau(LRScheduler):
         min_lr=0, eps=1e-8,
     ):  # fmt: skip
         refuse(factor >= 1.0, "Factor should be < 1.0.", kind=ValueError)
-        if mode not in ("min", "max"):
-            raise ValueError("mode " + mode + " is unknown!")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError("threshold mode " + threshold_mode + " is unknown!")
-        groups, several = len(optimizer.param_groups), isinstance(min_lr, (list, tuple))
+        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"mode {mode} or threshold mode {threshold_mode} is unknown!")
         self.factor, self.optimizer = factor, optimizer
-        self.default_min_lr = None if several else min_lr
-        self.min_lrs = list(min_lr) if several else [min_lr] * groups
-        refuse(len(self.min_lrs) != groups, "expected {} min_lrs, got {}", groups, len(self.min_lrs), kind=ValueError)
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+        self.min_lrs = for_each_group(optimizer, min_lr, "min_lrs")
         self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
         self._last_lr = self._current_lr()
         self.mode_worse, self.mode = math.inf if mode == "min" else -math.inf, mode
@@ -359,9 +343,9 @@ class ReduceLROnPlateau(LRScheduler):
         if self.in_cooldown:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
+        rates = self._current_lr()
         if self.num_bad_epochs > self.patience:
-            for group, least in zip(self.optimizer.param_groups, self.min_lrs):
-                lr = max(group["lr"] * self.factor, least)
-                group["lr"] = lr if group["lr"] - lr > self.eps else group["lr"]
+            lower = [max(lr * self.factor, least) for lr, least in zip(rates, self.min_lrs)]
+            rates = [new if lr - new > self.eps else lr for lr, new in zip(rates, lower)]
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        self._last_lr = self._current_lr()
+        self._set_lr(rates)

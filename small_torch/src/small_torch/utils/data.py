@@ -1,15 +1,14 @@
 """Data sets, which give items by number, and loaders, which group them into batches."""
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, islice, repeat
+from itertools import islice
 from math import isclose
 
 import numpy as np
 
 from ..absent import EXPLANATION
 from ..creation import as_tensor, empty, tensor
-from ..drawing import randint, randperm
+from ..drawing import randperm
 from ..dtypes import float64, int64
 from ..joining import stack
 from ..messages import refuse
@@ -29,7 +28,7 @@ class Dataset:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
     def __add__(self, other):
-        return ConcatDataset([self, other])
+        raise NotImplementedError(f"Dataset.__add__ {EXPLANATION}")
 
 
 class IterableDataset(Dataset):
@@ -37,26 +36,6 @@ class IterableDataset(Dataset):
 
     def __iter__(self):
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
-
-
-class ConcatDataset(Dataset):
-    """The items of several data sets, one data set after the other."""
-
-    def __init__(self, datasets):
-        self.datasets = list(datasets)
-        if not self.datasets:
-            raise AssertionError("datasets should not be an empty iterable")
-        self.cumulative_sizes = [*accumulate(map(len, self.datasets))]
-
-    def __len__(self):
-        return self.cumulative_sizes[-1]
-
-    def __getitem__(self, idx):
-        if idx < 0:
-            refuse(-idx > len(self), "absolute value of index should not exceed dataset length", kind=ValueError)
-            idx += len(self)
-        place = bisect_right(self.cumulative_sizes, idx)
-        return self.datasets[place][idx - self.cumulative_sizes[place - 1] if place else idx]
 
 
 class TensorDataset(Dataset):
@@ -123,62 +102,32 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """Numbers in random order, a new one each time.
-
-    replacement: each number is drawn from all. num_samples: how many, by default as many as there are items.
-    """
+    """The numbers of all items in random order, a new one each time."""
 
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
-        self.data_source, self.replacement, self.generator = data_source, replacement, generator
-        self._num_samples = num_samples
-        if not isinstance(replacement, bool):
-            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
-        count = self.num_samples
-        if not isinstance(count, int) or count <= 0:
-            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={count}")
-
-    @property
-    def num_samples(self):
-        return len(self.data_source) if self._num_samples is None else self._num_samples
+        missing = {"replacement": replacement is not False, "num_samples": num_samples is not None}
+        for name in filter(missing.get, missing):
+            raise NotImplementedError(f"RandomSampler(): argument {name!r} {EXPLANATION}")
+        self.data_source, self.generator = data_source, generator
+        if len(self) == 0:
+            raise ValueError("num_samples should be a positive integer value, but got num_samples=0")
 
     def __iter__(self):
-        size, count, generator = len(self.data_source), self.num_samples, self.generator
-        if generator is None:
-            generator = Generator().manual_seed(random_seed())
-        if self.replacement:
-            for drawn in [32] * (count // 32) + [count % 32]:
-                yield from randint(size, (drawn,), generator=generator).tolist()
-            return
-        for _ in range(count // size):
-            yield from randperm(size, generator=generator).tolist()
-        yield from randperm(size, generator=generator).tolist()[: count % size]
+        generator = self.generator or Generator().manual_seed(random_seed())
+        yield from randperm(len(self), generator=generator).tolist()
+        randperm(len(self), generator=generator)  # torch draws one more order, of which it uses nothing
 
     def __len__(self):
-        return self.num_samples
-
-
-class SubsetRandomSampler(Sampler):
-    """These numbers in random order."""
-
-    def __init__(self, indices, generator=None):
-        self.indices, self.generator = indices, generator
-
-    def __iter__(self):
-        for place in randperm(len(self.indices), generator=self.generator).tolist():
-            yield self.indices[place]
-
-    def __len__(self):
-        return len(self.indices)
+        return len(self.data_source)
 
 
 class BatchSampler(Sampler):
     """Lists of batch_size numbers of another sampler; the last may be shorter, or is dropped with drop_last."""
 
     def __init__(self, sampler, batch_size, drop_last):
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+        if type(batch_size) is not int or batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
-        if not isinstance(drop_last, bool):
-            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        refuse(type(drop_last) is not bool, "drop_last should be a boolean value", kind=ValueError)
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self):
@@ -215,8 +164,7 @@ def default_collate(batch):
         parts = [default_collate(part) for part in zip(*batch)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
     raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-        + str(first.dtype if isinstance(first, np.ndarray) else type(first))
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
     )
 
 
@@ -234,20 +182,15 @@ class DataLoader:
         pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None,
         *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True,
     ):  # fmt: skip
-        if num_workers < 0:
-            raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
-        refuse(timeout < 0, "timeout option should be non-negative", kind=ValueError)
+        if num_workers < 0 or timeout < 0 or prefetch_factor is not None or persistent_workers:
+            raise ValueError("DataLoader(): without workers, these options of workers do not fit")
         refuse(num_workers, "DataLoader(): argument 'num_workers' {}", EXPLANATION, kind=NotImplementedError)
-        refuse(prefetch_factor is not None, "prefetch")
-        refuse(persistent_workers, "persistent_workers option needs num_workers > 0", kind=ValueError)
-        iterable = isinstance(dataset, IterableDataset)
-        if iterable:
-            for name, value in (("shuffle", shuffle), ("sampler", sampler), ("batch_sampler", batch_sampler)):
-                if value not in (None, False):
-                    raise ValueError(
-                        f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
-                    )
         refuse(sampler is not None and shuffle, "sampler option is mutually exclusive with shuffle", kind=ValueError)
+        if isinstance(dataset, IterableDataset):
+            text = "DataLoader with IterableDataset: expected unspecified {0} option, but got {0}={1}"
+            for name, value in {"shuffle": shuffle, "sampler": sampler, "batch_sampler": batch_sampler}.items():
+                refuse(value not in (None, False), text, name, value, kind=ValueError)
+            sampler = dataset
         if batch_sampler is not None:
             refuse(batch_size != 1 or shuffle or sampler is not None or drop_last, "batch sampler")
             batch_size = None
@@ -255,7 +198,6 @@ class DataLoader:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         if sampler is None:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
-            sampler = repeat(0) if iterable else sampler
         if batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.dataset, self.batch_size, self.drop_last, self.generator = dataset, batch_size, drop_last, generator
@@ -264,47 +206,24 @@ class DataLoader:
         self.collate_fn = collate_fn or (default_collate if batch_sampler is not None else default_convert)
 
     def __iter__(self):
-        return Batches(self)
+        random_seed(self.generator)  # torch draws a seed for its workers, even if there are none
+        return self._make_batches()
 
-    def __len__(self):
-        if isinstance(self.dataset, IterableDataset):
-            return -(-len(self.dataset) // (self.batch_size or 1))
-        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
-
-
-class Batches:
-    """One pass over the batches of a loader."""
-
-    def __init__(self, loader):
-        random_seed(loader.generator)  # torch draws a seed for its workers, even if there are none
-        self.loader, self.batches = loader, self.make_batches()
-
-    def make_batches(self):
-        loader, data = self.loader, self.loader.dataset
-        items = iter(data) if isinstance(data, IterableDataset) else None
-        for numbers in loader.sampler if loader.batch_sampler is None else loader.batch_sampler:
-            if loader.batch_sampler is None:
-                batch = data[numbers] if items is None else next(items, items)
-                if batch is items and items is not None:
-                    return
-            elif items is not None:
-                batch = [*islice(items, len(numbers))]
-                if not batch or len(batch) < len(numbers) and loader.drop_last:
-                    return
+    def _make_batches(self):
+        data = self.dataset
+        for numbers in self.sampler if self.batch_sampler is None else self.batch_sampler:
+            if isinstance(data, IterableDataset):  # they are not numbers, but items
+                batch = numbers
+            elif self.batch_sampler is None:
+                batch = data[numbers]
             elif hasattr(data, "__getitems__"):
                 batch = data.__getitems__(numbers)
             else:
                 batch = [data[number] for number in numbers]
-            yield loader.collate_fn(batch)
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        return next(self.batches)
+            yield self.collate_fn(batch)
 
     def __len__(self):
-        return len(self.loader)
+        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
 
 def default_convert(item):
