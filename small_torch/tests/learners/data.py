@@ -4,35 +4,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# %% a dataset of one's own
-from torch.utils.data import DataLoader, Dataset
-
-
-class Squares(Dataset):
-    def __init__(self, n, transform=None):
-        self.x = torch.arange(n, dtype=torch.float32)
-        self.transform = transform
-
-    def __len__(self):
-        return len(self.x)
-
-    def __getitem__(self, idx):
-        x, y = self.x[idx], self.x[idx] ** 2
-        return (self.transform(x) if self.transform else x), y
-
-
-data = Squares(7, transform=lambda x: x / 10)
-print(len(data), data[3])
-loader = DataLoader(data, batch_size=3)
-print(len(loader), loader.batch_size)
-for x, y in loader:
-    print(x, y, x.shape)
-torch.manual_seed(0)
-print([batch[0].tolist() for batch in DataLoader(data, batch_size=2, shuffle=True, drop_last=True)])
-features, labels = next(iter(loader))
-print(f"Feature batch shape: {features.size()}")
-print(isinstance(data, torch.utils.data.Dataset), next(iter(DataLoader(data)))[1])
-
 # %% batches of dictionaries and strings
 from torch.utils.data import DataLoader
 
@@ -75,54 +46,6 @@ print(
 from torch.nn.utils.rnn import unpad_sequence
 
 print(unpad_sequence(padded, lengths, batch_first=True), F.pad(torch.tensor([1, 2]), (1, 2), value=9))
-
-# %% samplers
-from torch.utils.data import (
-    BatchSampler,
-    DataLoader,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    TensorDataset,
-)
-
-torch.manual_seed(0)
-data = TensorDataset(torch.arange(6))
-print(
-    list(SequentialSampler(data)),
-    list(RandomSampler(data)),
-    list(BatchSampler(SequentialSampler(data), 4, drop_last=False)),
-)
-
-
-class ByLength(Sampler):
-    def __init__(self, lengths):
-        self.order = sorted(range(len(lengths)), key=lengths.__getitem__)
-
-    def __iter__(self):
-        return iter(self.order)
-
-    def __len__(self):
-        return len(self.order)
-
-
-print(
-    [b[0] for b in DataLoader(data, batch_size=2, sampler=ByLength([3, 1, 2, 6, 5, 4]))],
-    [b[0].tolist() for b in DataLoader(data, batch_sampler=[[0, 5], [1]])],
-    [
-        b[0].tolist()
-        for b in DataLoader(data, 2, sampler=RandomSampler(data, generator=torch.Generator().manual_seed(1)))
-    ],
-)
-for wrong in (
-    {"shuffle": True, "sampler": SequentialSampler(data)},
-    {"batch_size": 0},
-    {"batch_sampler": [[0]], "batch_size": 2},
-):
-    try:
-        DataLoader(data, **wrong)
-    except ValueError as error:
-        print(error)
 
 # %% split, subset and concatenate
 from torch.utils.data import Subset, TensorDataset, random_split
@@ -171,47 +94,6 @@ for wrong in (torch.tensor([2]), torch.tensor([0.5])):
         embeds(wrong)
     except (IndexError, RuntimeError) as error:
         print(type(error).__name__, error)
-
-# %% an n-gram language model
-torch.manual_seed(1)
-CONTEXT_SIZE, EMBEDDING_DIM = 2, 10
-test_sentence = "When forty winters shall besiege thy brow And dig deep trenches in thy beauty's field".split()
-ngrams = [
-    ([test_sentence[i - j - 1] for j in range(CONTEXT_SIZE)], test_sentence[i])
-    for i in range(CONTEXT_SIZE, len(test_sentence))
-]
-print(ngrams[:3])
-word_to_ix = {word: i for i, word in enumerate(sorted(set(test_sentence)))}
-
-
-class NGramLanguageModeler(nn.Module):
-    def __init__(self, vocab_size, embedding_dim, context_size):
-        super().__init__()
-        self.embeddings = nn.Embedding(vocab_size, embedding_dim)
-        self.linear1 = nn.Linear(context_size * embedding_dim, 128)
-        self.linear2 = nn.Linear(128, vocab_size)
-
-    def forward(self, inputs):
-        embeds = self.embeddings(inputs).view((1, -1))
-        return F.log_softmax(self.linear2(F.relu(self.linear1(embeds))), dim=1)
-
-
-losses = []
-loss_function = nn.NLLLoss()
-model = NGramLanguageModeler(len(word_to_ix), EMBEDDING_DIM, CONTEXT_SIZE)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-for epoch in range(4):
-    total_loss = 0
-    for context, target in ngrams:
-        model.zero_grad()
-        log_probs = model(torch.tensor([word_to_ix[w] for w in context], dtype=torch.long))
-        loss = loss_function(log_probs, torch.tensor([word_to_ix[target]], dtype=torch.long))
-        loss.backward()
-        optimizer.step()
-        total_loss += loss.item()
-    losses.append(round(total_loss, 3))
-print(losses)
-print(model.embeddings.weight[word_to_ix["brow"]])
 
 # %% bag of words with an embedding bag
 torch.manual_seed(0)

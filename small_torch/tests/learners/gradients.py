@@ -5,38 +5,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# %% first gradient
-x = torch.arange(4.0, requires_grad=True)
-print(x.grad)
-y = 2 * torch.dot(x, x)
-print(y)
-y.backward()
-print(x.grad, x.grad == 4 * x)
-x.grad.zero_()
-y = x.sum()
-y.backward()
-print(x.grad)
-x.grad.zero_()
-y = x * x
-u = y.detach()
-z = u * x
-z.sum().backward()
-print(x.grad == u, y.requires_grad, u.requires_grad)
-
-
-def f(a):
-    b = a * 2
-    while b.norm() < 1000:
-        b = b * 2
-    return b if b.sum() > 0 else 100 * b
-
-
-torch.manual_seed(0)
-a = torch.randn(size=(), requires_grad=True)
-d = f(a)
-d.backward()
-print(a.grad == d / a, a.grad)
-
 # %% the graph behind a loss
 x = torch.ones(5)
 y = torch.zeros(3)
@@ -55,25 +23,6 @@ with torch.no_grad():
 print(z.requires_grad)
 z_det = z.detach()
 print(z_det.requires_grad, type(loss.grad_fn).__name__ != "NoneType", loss.grad_fn.next_functions[0][0] is not None)
-
-# %% a vector's gradient and retain_graph
-inp = torch.eye(4, 5, requires_grad=True)
-out = (inp + 1).pow(2).t()
-out.backward(torch.ones_like(out), retain_graph=True)
-print(f"First call\n{inp.grad}")
-out.backward(torch.ones_like(out), retain_graph=True)
-print(f"\nSecond call\n{inp.grad}")
-inp.grad.zero_()
-out.backward(torch.ones_like(out))
-print(f"\nCall after zeroing gradients\n{inp.grad}")
-try:
-    out.backward(torch.ones_like(out))
-except RuntimeError as error:
-    print(error)
-try:
-    (inp * 2).backward()
-except RuntimeError as error:
-    print(error)
 
 # %% second derivatives
 x = torch.tensor(2.0, requires_grad=True)
@@ -193,39 +142,6 @@ class Scale(torch.autograd.Function):
 
 x = torch.ones(2, dtype=torch.double, requires_grad=True)
 print(torch.autograd.gradcheck(Scale.apply, (x, 3.0)), Scale.apply(x, 3.0))
-
-# %% modes of gradients
-x = torch.ones(2, requires_grad=True)
-print(torch.is_grad_enabled())
-with torch.no_grad():
-    y = x * 2
-    print(torch.is_grad_enabled(), y.requires_grad)
-    with torch.enable_grad():
-        print((x * 2).requires_grad)
-with torch.set_grad_enabled(False):
-    print((x + 1).requires_grad)
-torch.set_grad_enabled(False)
-print((x + 1).requires_grad)
-torch.set_grad_enabled(True)
-with torch.inference_mode():
-    z = x * 3
-print(z.requires_grad)
-try:
-    (z * x).sum().backward()
-except RuntimeError as error:
-    print(error)
-
-
-@torch.inference_mode()
-def predict(x):
-    return x * 2
-
-
-print(
-    predict(x).requires_grad,
-    y.requires_grad_().is_leaf,
-    x.requires_grad_(False).requires_grad,
-)
 
 # %% changes in place that gradients forbid
 a = torch.ones(2, requires_grad=True)

@@ -157,44 +157,6 @@ show(
     lambda: torch.tensor(x for x in [1, 2]),
 )
 
-# %% a truth value of many
-import math
-
-x = torch.tensor([1, 0])
-show(
-    lambda: bool(x),
-    lambda: "yes" if x else "no",
-    lambda: x.any() and x.all(),
-    lambda: int(x),
-    lambda: float(torch.tensor([2.5])),
-    lambda: not torch.tensor([]),
-    lambda: x == None,
-    lambda: x == [1, 0],
-    lambda: x == "a",
-    lambda: max(x),
-    lambda: sum(x),
-    lambda: sorted(x),
-    lambda: 1 in x,
-    lambda: x in [x],
-    lambda: [0, 1][torch.tensor(1)],
-    lambda: range(torch.tensor(3)),
-    lambda: {torch.tensor(1): 2}.get(torch.tensor(1)),
-    lambda: list(map(int, x)),
-    lambda: x and x,
-    lambda: "a" * torch.tensor(2),
-    lambda: x + "a",
-    lambda: x + None,
-    lambda: x * [1, 2],
-    lambda: x ** "2",
-    lambda: [1, 2] + x,
-    lambda: round(torch.tensor(2.567), 2),
-    lambda: abs(torch.tensor(-1)),
-    lambda: divmod(torch.tensor(7), 2),
-    lambda: math.sqrt(torch.tensor(4.0)),
-    lambda: hex(torch.tensor(10)),
-    lambda: torch.tensor(3).__index__(),
-)
-
 # %% gradients that are missing
 import copy
 

@@ -5,81 +5,6 @@ import torch.nn.functional as F
 from torch import nn
 
 
-# %% a layer of one's own
-class MyLinear(nn.Module):
-    def __init__(self, in_units, units):
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(in_units, units))
-        self.bias = nn.Parameter(torch.randn(units))
-
-    def forward(self, X):
-        return F.relu(torch.matmul(X, self.weight.data) + self.bias.data)
-
-    def extra_repr(self):
-        return f"{self.weight.shape[0]} -> {self.weight.shape[1]}"
-
-
-class CenteredLayer(nn.Module):
-    def forward(self, X):
-        return X - X.mean()
-
-
-torch.manual_seed(0)
-linear = MyLinear(5, 3)
-print(linear.weight, linear)
-print(linear(torch.rand(2, 5)))
-net = nn.Sequential(nn.Linear(8, 16), CenteredLayer())
-print(net(torch.rand(4, 8)).mean().abs() < 1e-6, nn.Sequential(MyLinear(64, 8), MyLinear(8, 1)))
-
-
-class MySequential(nn.Module):
-    def __init__(self, *args):
-        super().__init__()
-        for idx, module in enumerate(args):
-            self._modules[str(idx)] = module
-
-    def forward(self, X):
-        for block in self._modules.values():
-            X = block(X)
-        return X
-
-
-print(MySequential(nn.Linear(2, 3), nn.ReLU())(torch.ones(1, 2)), MySequential(nn.Linear(2, 2)))
-
-# %% reach parameters
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
-print(net[2].state_dict())
-print(type(net[2].bias))
-print(net[2].bias)
-print(net[2].bias.data, net[2].weight.grad is None, *[(name, param.shape) for name, param in net.named_parameters()])
-print(net.state_dict()["2.bias"].data)
-
-
-def block1():
-    return nn.Sequential(nn.Linear(4, 8), nn.ReLU())
-
-
-def block2():
-    net = nn.Sequential()
-    for i in range(2):
-        net.add_module(f"block {i}", block1())
-    return net
-
-
-rgnet = nn.Sequential(block2(), nn.Linear(8, 1))
-print(rgnet)
-print(
-    [name for name, _ in rgnet.named_modules()],
-    len(list(rgnet.modules())),
-    [type(m).__name__ for m in rgnet.children()],
-)
-shared = nn.Linear(8, 8)
-net = nn.Sequential(shared, nn.ReLU(), shared)
-net[0].weight.data[0, 0] = 100
-print(net[2].weight.data[0, 0], len(list(net.parameters())), list(net.state_dict()))
-
-
 # %% lists and dictionaries of modules
 class Deep(nn.Module):
     def __init__(self, sizes):
@@ -239,33 +164,6 @@ except AttributeError as error:
     print(error)
 
 
-# %% initialize by type of layer
-def init_weights(m):
-    if isinstance(m, nn.Linear):
-        torch.nn.init.xavier_uniform_(m.weight)
-        m.bias.data.fill_(0.01)
-    elif isinstance(m, nn.Embedding):
-        nn.init.normal_(m.weight, mean=0.0, std=0.02)
-
-
-torch.manual_seed(0)
-net = nn.Sequential(nn.Embedding(3, 4), nn.Flatten(), nn.Linear(8, 2))
-net.apply(init_weights)
-print(net[0].weight, net[2].weight, net[2].bias, sep="\n")
-net[2].reset_parameters()
-print(net[2].weight[0])
-print(net(torch.tensor([[0, 1]])), nn.init.calculate_gain("relu"), nn.init.calculate_gain("leaky_relu", 0.2))
-w = torch.empty(2, 3, requires_grad=True)
-print(
-    nn.init.uniform_(w, -1, 1),
-    nn.init.kaiming_uniform_(w, mode="fan_out", nonlinearity="relu"),
-    nn.init.eye_(torch.empty(2, 2)),
-)
-try:
-    nn.init.xavier_normal_(torch.empty(3))
-except ValueError as error:
-    print(error)
-
 # %% activations on one line
 x = torch.linspace(-3, 3, 5)
 for name in "ReLU LeakyReLU GELU SiLU Sigmoid Tanh Softplus".split():
@@ -317,35 +215,6 @@ print(x.grad)
 torch.tensor(torch.ones(2))
 print(nn.GRU(2, 2, dropout=0.1))
 print(F.sigmoid(torch.zeros(1)))
-
-
-# %% count parameters and memory of a model
-def describe(model):
-    for name, p in model.named_parameters():
-        print(f"{name:<20}{str(list(p.shape)):<12}{p.numel():>6} {p.dtype} {p.requires_grad}")
-    print(
-        "total",
-        sum(p.numel() for p in model.parameters() if p.requires_grad),
-        "bytes",
-        sum(p.nelement() * p.element_size() for p in model.parameters()),
-        "norm",
-        round(torch.norm(torch.stack([p.detach().norm() for p in model.parameters()])).item(), 4),
-    )
-
-
-torch.manual_seed(0)
-model = nn.Module()
-model.embed, model.rnn, model.head = nn.Embedding(5, 3), nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 5)
-model.embed.weight.requires_grad_(False)
-describe(model)
-model.head.bias = None
-print(
-    model,
-    next(model.parameters()).device,
-    len(model.state_dict()),
-    model.rnn.weight_ih_l0.is_leaf,
-    hash(model) == hash(model),
-)
 
 
 # %% residual and gated blocks

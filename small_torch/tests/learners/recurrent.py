@@ -36,48 +36,6 @@ out, hidden = lstm(inputs, hidden)
 print(out)
 print(hidden)
 
-# %% tag parts of speech
-torch.manual_seed(1)
-training_data = [
-    ("The dog ate the apple".split(), ["DET", "NN", "V", "DET", "NN"]),
-    ("Everybody read that book".split(), ["NN", "V", "DET", "NN"]),
-]
-word_to_ix = {}
-for sent, tags in training_data:
-    for word in sent:
-        word_to_ix.setdefault(word, len(word_to_ix))
-print(word_to_ix)
-tag_to_ix = {"DET": 0, "NN": 1, "V": 2}
-prepare = lambda seq, to_ix: torch.tensor([to_ix[w] for w in seq], dtype=torch.long)
-
-
-class LSTMTagger(nn.Module):
-    def __init__(self, embedding_dim, hidden_dim, vocab_size, tagset_size):
-        super().__init__()
-        self.hidden_dim = hidden_dim
-        self.word_embeddings = nn.Embedding(vocab_size, embedding_dim)
-        self.lstm = nn.LSTM(embedding_dim, hidden_dim)
-        self.hidden2tag = nn.Linear(hidden_dim, tagset_size)
-
-    def forward(self, sentence):
-        embeds = self.word_embeddings(sentence)
-        lstm_out, _ = self.lstm(embeds.view(len(sentence), 1, -1))
-        return F.log_softmax(self.hidden2tag(lstm_out.view(len(sentence), -1)), dim=1)
-
-
-model = LSTMTagger(6, 6, len(word_to_ix), len(tag_to_ix))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-with torch.no_grad():
-    print(model(prepare(training_data[0][0], word_to_ix)))
-for epoch in range(40):
-    for sentence, tags in training_data:
-        model.zero_grad()
-        loss = nn.NLLLoss()(model(prepare(sentence, word_to_ix)), prepare(tags, tag_to_ix))
-        loss.backward()
-        optimizer.step()
-with torch.no_grad():
-    print(model(prepare(training_data[0][0], word_to_ix)).argmax(1), f"{loss.item():.4f}")
-
 # %% two directions and several layers
 torch.manual_seed(0)
 lstm = nn.LSTM(4, 5, num_layers=2, bidirectional=True, batch_first=True, dropout=0.2)

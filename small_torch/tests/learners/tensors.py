@@ -32,50 +32,6 @@ print(rows * columns, isinstance(tensor.shape, tuple), list(tensor.shape), type(
 device = "cuda" if torch.cuda.is_available() else "cpu"
 print(tensor.to(device).device, tensor.is_cuda, tensor.data_ptr() == tensor.to("cpu").data_ptr())
 
-# %% slices, columns and joining
-tensor = torch.ones(4, 4)
-tensor[:, 1] = 0
-print(f"First row: {tensor[0]}")
-print(f"First column: {tensor[:, 0]}")
-print(f"Last column: {tensor[..., -1]}")
-t1 = torch.cat([tensor, tensor, tensor], dim=1)
-print(t1)
-y1 = tensor @ tensor.T
-y2 = tensor.matmul(tensor.T)
-y3 = torch.rand_like(y1)
-torch.matmul(tensor, tensor.T, out=y3)
-print(y1.equal(y2), y3)
-agg = tensor.sum()
-agg_item = agg.item()
-print(agg_item, type(agg_item))
-tensor.add_(5)
-print(tensor)
-
-# %% tensors and numpy arrays share memory
-t = torch.ones(5)
-n = t.numpy()
-t.add_(1)
-print(f"t: {t}")
-print(f"n: {n}")
-n = np.ones(5)
-t = torch.from_numpy(n)
-np.add(n, 1, out=n)
-print(t, n, t.dtype)
-a = np.array([[1, 2], [3, 4]], dtype=np.float32)
-b = torch.tensor(a)
-c = torch.as_tensor(a)
-a[0, 0] = 100
-print(b[0, 0], c[0, 0], np.asarray(c).dtype, torch.from_numpy(np.arange(3)).dtype)
-print(np.mean(t.numpy()), t.numpy().reshape(1, -1), np.concatenate([t.numpy(), n]).shape, t.tolist())
-print(torch.tensor(np.float64(1.5)), torch.tensor(np.int32(2)), torch.tensor([np.float32(1), np.float32(2)]))
-print(np.exp(torch.tensor([0.0, 1.0])), np.stack([torch.ones(2), torch.zeros(2)]), float(torch.tensor(2)))
-w = torch.ones(2, requires_grad=True)
-try:
-    w.numpy()
-except RuntimeError as error:
-    print(error)
-print(w.detach().numpy())
-
 # %% types and promotion
 i = torch.tensor([1, 2, 3])
 f = torch.tensor([1.0, 2.0, 3.0])
@@ -105,42 +61,6 @@ for name, value in {
 print(torch.result_type(i, 1.0), torch.result_type(f, d))
 print(i.to(torch.uint8), f.long(), torch.tensor([0.5, -1.7]).int(), torch.tensor([0, 2]).bool(), i.type(torch.float64))
 print(torch.get_default_dtype(), torch.finfo(torch.float32).eps, torch.tensor(1.0).type())
-
-# %% views and copies
-t = torch.arange(6)
-v = t.view(2, 3)
-v[0, 0] = 99
-print(t)
-r = t.reshape(3, 2).t()
-r[0, 1] = -1
-print(t, r.is_contiguous())
-try:
-    r.view(6)
-except RuntimeError as error:
-    print(error)
-print(r.reshape(-1), r.contiguous().view(-1))
-c = t.clone()
-c.zero_()
-print(t.sum(), t[2:4].data_ptr() - t.data_ptr())
-x = torch.zeros(2, 3)
-row = x[1]
-row += 1
-x[:, 0].fill_(7)
-print(x)
-e = torch.tensor([1, 2]).expand(3, 2)
-print(e, e.stride())
-flat = x.flatten()
-flat[0] = -5
-print(x[0, 0])
-flipped = x.flip(0)
-flipped[0] = 0
-print(x)
-picked = x[[0]]
-picked[:] = 0
-print(x)
-y = x.unsqueeze(0).squeeze().permute(1, 0)
-y[2, 1] = 42
-print(x[1, 2].item(), x is y, x.data_ptr() == y.data_ptr())
 
 # %% masks and where
 torch.manual_seed(1)
@@ -331,43 +251,3 @@ m.fill_diagonal_(7)
 print(m)
 x.data = torch.ones(2)
 print(x)
-
-# %% one-hot, comparison and sets of numbers
-labels = torch.tensor([0, 2, 1])
-print(
-    F.one_hot(labels),
-    F.one_hot(labels, num_classes=5).float()[1],
-    torch.eye(3)[labels],
-    labels.unique(),
-)
-a = torch.tensor([0.1 + 0.2])
-print(
-    a == 0.3,
-    torch.isclose(a, torch.tensor([0.3])),
-    torch.allclose(a, torch.tensor(0.3)),
-    torch.equal(labels, labels.clone()),
-    labels.eq(2),
-    2 in labels,
-)
-pred = torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]])
-target = torch.tensor([1, 0, 0])
-correct = (pred.argmax(1) == target).type(torch.float).sum().item()
-print(f"Accuracy: {(100 * correct / len(target)):>0.1f}%")
-print(
-    torch.maximum(labels, torch.ones(3, dtype=torch.int64)),
-    torch.clamp(labels, min=1),
-    torch.sign(torch.tensor([-2.0, 0.0, 3.0])),
-    bool(torch.tensor(0)),
-    torch.tensor([1, 2, 3]).float().round(),
-    torch.tensor([0.5, 1.5, 2.5]).round(),
-)
-confusion = torch.zeros(2, 2, dtype=torch.int64)
-for t, p in zip(target, pred.argmax(1)):
-    confusion[t, p] += 1
-print(
-    confusion,
-    confusion.diag().sum() / confusion.sum(),
-    torch.floor_divide(torch.tensor(7), 2),
-    torch.tensor(-7) // 2,
-    torch.tensor(-7) % 3,
-)

@@ -5,38 +5,6 @@ import torch.nn.functional as F
 from torch import nn
 
 
-# %% a class for the polynomial
-import math
-
-
-class Polynomial3(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = torch.nn.Parameter(torch.randn(()))
-        self.b = torch.nn.Parameter(torch.randn(()))
-        self.c = torch.nn.Parameter(torch.randn(()))
-        self.d = torch.nn.Parameter(torch.randn(()))
-
-    def forward(self, x):
-        return self.a + self.b * x + self.c * x**2 + self.d * x**3
-
-    def string(self):
-        return f"y = {self.a.item():.4f} + {self.b.item():.4f} x + {self.c.item():.4f} x^2 + {self.d.item():.4f} x^3"
-
-
-x = torch.linspace(-math.pi, math.pi, 200)
-y = torch.sin(x)
-model = Polynomial3()
-criterion = torch.nn.MSELoss(reduction="sum")
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
-for t in range(200):
-    y_pred = model(x)
-    loss = criterion(y_pred, y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-print(f"{loss.item():.2f}", f"Result: {model.string()}", model)
-
 # %% train loop and test loop
 from torch.utils.data import DataLoader, TensorDataset
 
