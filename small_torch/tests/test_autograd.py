@@ -48,10 +48,6 @@ D.random_split(range(3), [1.2, -0.2]) | D.random_split(range(10), [3, 7])[0].ind
 next(iter(D.DataLoader(range(5), batch_size=None)))
 t.optim.SGD([l], foreach=True, fused=True) | t.optim.Adam([l], lr=t.ones(2)) | str(t.optim.Adam([l], lr=t.tensor(0.5)))
 """  # noqa: E501
-SCHEDULES = """
-StepLR(o, 3) | MultiStepLR(o, [2, 4, 4]) | ExponentialLR(o, 0.9) | LinearLR(o) | LinearLR(o, 0.5, 0.9, 3) | CosineAnnealingWarmRestarts(o, 2, 2, 0.01)
-CosineAnnealingWarmRestarts(o, 3) | CosineAnnealingWarmRestarts(o, 0) | OneCycleLR(o, 0.3, 9) | LambdaLR(o, lambda e: 0.9**e)
-"""  # noqa: E501
 
 
 def names(t):
@@ -106,18 +102,3 @@ def test_row(row):
         return eval(row, names(t))
 
     agree(program, 1e-5)
-
-
-@pytest.mark.parametrize("row", split_rows(SCHEDULES))
-def test_learning_rates(row):
-    def program(t):
-        optimizer = t.optim.SGD([t.ones(1)], lr=0.1, momentum=0.9)
-        scheduler = eval(row, vars(t.optim.lr_scheduler) | {"o": optimizer})
-        rates = [scheduler.get_last_lr()]
-        for _ in range(8):
-            optimizer.step()
-            scheduler.step()
-            rates.append(scheduler.get_last_lr())
-        return rates, {name: value for name, value in scheduler.state_dict().items() if name != "lr_lambdas"}
-
-    agree(program)

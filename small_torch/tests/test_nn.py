@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from both_torches import agree, compile_row, example, numbers, on_both, split_rows
+from both_torches import agree, compile_row, numbers, on_both, split_rows
 
 # Calls, most of which raise an error
 
@@ -83,32 +83,23 @@ def test_call(row):
 # Initial values, and operations on all parameters
 
 
-INITIAL_VALUES = {
-    "uniform": lambda t, x: t.nn.init.uniform_(x, -2, 3),
-    "normal": lambda t, x: t.nn.init.normal_(x, 1.0, 0.5),
-    "normal of a generator": lambda t, x: t.nn.init.normal_(x, generator=t.Generator().manual_seed(3)),
-    "constant": lambda t, x: t.nn.init.constant_(x, 0.3),
-    "ones": lambda t, x: t.nn.init.ones_(x),
-    "zeros": lambda t, x: t.nn.init.zeros_(x),
-    "eye": lambda t, x: t.nn.init.eye_(x),
-    "xavier": lambda t, x: t.nn.init.xavier_uniform_(x, gain=2.0),
-    "xavier, normal": lambda t, x: t.nn.init.xavier_normal_(x),
-    "kaiming": lambda t, x: t.nn.init.kaiming_uniform_(x, 0.2, mode="fan_out"),
-    "orthogonal, a part": lambda t, x: t.nn.init.orthogonal_(x[:3]),
-    "kaiming, relu": lambda t, x: t.nn.init.kaiming_uniform_(x, nonlinearity="relu"),
-}
+INITIAL_VALUES = """
+init.uniform_(x, -2, 3) | init.normal_(x, 1.0, 0.5) | init.normal_(x, generator=t.Generator().manual_seed(3)) | init.constant_(x, 0.3)
+init.ones_(x) | init.zeros_(x) | init.eye_(x) | init.xavier_uniform_(x, gain=2.0) | init.xavier_normal_(x) | init.orthogonal_(x[:3])
+init.kaiming_uniform_(x, 0.2, mode="fan_out") | init.kaiming_uniform_(x, nonlinearity="relu")
+"""  # noqa: E501
 
 
-@pytest.mark.parametrize("name", INITIAL_VALUES)
+@pytest.mark.parametrize("row", split_rows(INITIAL_VALUES))
 @pytest.mark.parametrize("shape", [(5, 3), (20, 7)])
-def test_initial_values(name, shape):
+def test_initial_values(row, shape):
     def draw(t):
         t.manual_seed(9)
         x = t.zeros(shape, requires_grad=True)
-        returned = INITIAL_VALUES[name](t, x)
+        returned = compile_row(row, x=x)(t)
         return x, returned is x, x.grad_fn is None, t.rand(1)
 
-    agree(draw, 2e-6 if "normal" in name or "orthogonal" in name else 0)
+    agree(draw, 2e-6 if "normal" in row or "orthogonal" in row else 0)
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 2, 3)])
@@ -131,46 +122,6 @@ def test_gradient_clipping(t, max_norm, norm_type, seed):
     return norm, first, [parameter.grad for parameter in parameters]
 
 
-@on_both(1e-6)
-def test_parameters_as_vector(t):
-    module = example(t)
-    vector = t.nn.utils.parameters_to_vector(module.parameters())
-    t.nn.utils.vector_to_parameters(numbers(t, len(vector), dtype="float32"), module.parameters())
-    return vector, module
-
-
-# torch.func and loaders
-
-
-@on_both()
-def test_functional_call(t):
-    layer = t.nn.LSTM(2, 3, dtype=t.float64)
-    parameters = dict(layer.named_parameters())
-    weights = {name: numbers(t, *tensor.shape, seed=1, grad=True) for name, tensor in parameters.items()}
-    biases = {name: weights.pop(name) for name in [*weights] if "bias" in name}
-    output, (h, c) = t.func.functional_call(layer, (weights, biases), numbers(t, 4, 2))
-    output.sum().backward()
-    same = all(getattr(layer, name) is tensor for name, tensor in parameters.items())
-    return output, h, c, [tensor.grad for tensor in (*weights.values(), *biases.values())], same
-
-
-@on_both()
-def test_vmap_and_derivatives(t):
-    func, x, w = t.func, numbers(t, 4, 3), numbers(t, 3, 2, seed=1, grad=True)
-
-    def f(x, w):
-        return (x @ w).tanh()
-
-    rows = func.vmap(f, in_dims=(0, None))(x, w)
-    columns = func.vmap(lambda a, b: (a * b, a.sum()), in_dims=1, out_dims=(1, 0))(x, x)
-    derivatives = func.vmap(func.jacrev(f), in_dims=(0, None))(x, w)
-    (second_derivatives,) = t.autograd.grad(derivatives.sum(), w)
-    nested = func.vmap(func.vmap(lambda a: a * a))(x)
-    second = func.jacrev(func.jacrev(lambda a: a.pow(3).sum()))(x[0])
-    gradient = func.grad(lambda a, b: (a * b.detach()).sum(), argnums=1)(w.detach(), x[:3, :2])
-    return rows, columns, derivatives, second_derivatives, nested, second, gradient
-
-
 @on_both(0)
 def test_loaders(t):
     data = t.utils.data
@@ -179,8 +130,8 @@ def test_loaders(t):
     pairs = [(k, float(k), "abc"[k % 3], {"x": t.tensor(k)}) for k in range(5)]
     loaders = [
         data.DataLoader(items), data.DataLoader(items, 3, shuffle=True), data.DataLoader(pairs, 2, drop_last=True),
-        data.DataLoader(items, 4, shuffle=True, generator=t.Generator().manual_seed(2)), data.DataLoader(items,
-        batch_size=None),
+        data.DataLoader(items, 4, shuffle=True, generator=t.Generator().manual_seed(2)),
+        data.DataLoader(items, batch_size=None),
         data.DataLoader(pairs, batch_sampler=[[0, 3], [1]], collate_fn=lambda batch: [item[0] for item in batch]),
         data.DataLoader(data.random_split(items, [0.5, 0.5])[0], 2),
     ]  # fmt: skip

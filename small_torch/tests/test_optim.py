@@ -4,12 +4,10 @@ import copy
 import warnings
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from both_torches import agree, compile_row, numbers, on_both, split_rows
 
-FLOATS = {"float64": 1e-12, "float32": 1e-6}
+FLOATS = {"float64": 1e-12, "float32": 2e-6}
 KINDS = {
     "SGD": {},
     "SGD, momentum": {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.01},
@@ -25,38 +23,30 @@ KINDS = {
 }
 
 
-def train(t, kind, options, dtype, steps, lr=0.02):
-    """Train two groups of parameters; return the optimizer, the parameters and the step."""
-    optim = getattr(t.optim, kind.partition(",")[0])
-    parameters = [
-        numbers(t, *shape, seed=k, dtype=dtype, grad=True) for k, shape in enumerate([(3, 4), (5,), (2,), ()])
-    ]
-    groups = [{"params": parameters[:2], "lr": lr / 2}, {"params": parameters[2]}, {"params": iter(parameters[3:])}]
-    optimizer = optim(groups, lr=lr, **options)
-    step = make_step(optimizer, parameters)
+def take_steps(optimizer, parameters, steps):
+    used = [p for p in parameters if p.dim() != 1 or len(p) != 2]
     for _ in range(steps):
-        step()
-    return optimizer, parameters, step
-
-
-def make_step(optimizer, parameters):
-    def step():
         optimizer.zero_grad()
-        used = [p for p in parameters if p.dim() != 1 or len(p) != 2]
-        loss = sum((p - 0.5).pow(2).sum() + p.sin().sum() for p in used)
-        loss.backward()
-        return optimizer.step()
-
-    return step
+        sum((p - 0.5).pow(2).sum() + p.sin().sum() for p in used).backward()
+        optimizer.step()
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("kind", KINDS)
 @on_both(FLOATS)
 def test_many_steps(t, kind, dtype):
-    """One parameter never gets a gradient, and so has no state."""
-    optimizer, parameters, _ = train(t, kind, KINDS[kind], dtype, 100)
-    return parameters, optimizer.state_dict(), repr(optimizer), optimizer.defaults
+    """Train three groups of parameters, then copies from the saved state. One parameter never gets a gradient."""
+    optim = getattr(t.optim, kind.partition(",")[0])
+    shapes = (3, 4), (5,), (2,), ()
+    parameters = [numbers(t, *shape, seed=k, dtype=dtype, grad=True) for k, shape in enumerate(shapes)]
+    groups = [{"params": parameters[:2], "lr": 0.01}, {"params": parameters[2]}, {"params": iter(parameters[3:])}]
+    first = optim(groups, lr=0.02, **KINDS[kind])
+    take_steps(first, parameters, 60)
+    copies = [parameter.detach().clone().requires_grad_() for parameter in parameters]
+    second = optim([{"params": copies[:2]}, {"params": [copies[2]]}, {"params": [copies[3]]}])
+    second.load_state_dict(copy.deepcopy(first.state_dict()))
+    take_steps(second, copies, 30)
+    return parameters, copies, first.state_dict(), second.state_dict(), repr(second), first.defaults
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,45 +61,25 @@ def test_first_steps_are_bitwise_equal(t, kind):
     return w
 
 
-@settings(max_examples=10)
-@given(
-    kind=st.sampled_from([*KINDS]), lr=st.floats(1e-4, 0.3), before=st.integers(1, 5), dtype=st.sampled_from([*FLOATS])
-)
-@on_both(FLOATS)
-def test_optimizer_continues_from_state(t, kind, lr, before, dtype):
-    """Load one optimizer's state into another; the states share tensors."""
-    first, parameters, _ = train(t, kind, KINDS[kind], dtype, before, lr)
-    copies = [parameter.detach().clone().requires_grad_() for parameter in parameters]
-    groups = [{"params": copies[:2]}, {"params": [copies[2]]}, {"params": [copies[3]]}]
-    second = type(first)(groups)
-    second.load_state_dict(first.state_dict() if before % 2 else copy.deepcopy(first.state_dict()))
-    step_second = make_step(second, copies)
-    for _ in range(3):
-        step_second()
-    return copies, parameters, first.state_dict(), second.state_dict(), repr(second)
-
-
-SCHEDULES = {
-    "one cycle": lambda t, o: t.optim.lr_scheduler.OneCycleLR(o, 0.1, 20, pct_start=0.1, cycle_momentum=False),
-    "one cycle, momentum": lambda t, o: t.optim.lr_scheduler.OneCycleLR(o, [0.1, 0.2], epochs=4, steps_per_epoch=5),
-    "one cycle, three parts": lambda t, o: t.optim.lr_scheduler.OneCycleLR(
-        o, 0.1, 20, anneal_strategy="linear", three_phase=True, div_factor=10.0
-    ),
-    "steps": lambda t, o: t.optim.lr_scheduler.StepLR(o, 4, gamma=0.5),
-    "lambda": lambda t, o: t.optim.lr_scheduler.LambdaLR(o, lambda k: 1 / (1 + k)),
-    "lambdas": lambda t, o: t.optim.lr_scheduler.LambdaLR(o, [lambda k: 1 / (1 + k), lambda k: k]),
-    "cosine": lambda t, o: t.optim.lr_scheduler.CosineAnnealingLR(o, 6, eta_min=0.001),
-}
+# Schedules of an optimizer o
+SCHEDULES = """
+OneCycleLR(o, 0.1, 20, pct_start=0.1, cycle_momentum=False) | OneCycleLR(o, [0.1, 0.2], epochs=4, steps_per_epoch=5)
+OneCycleLR(o, 0.1, 20, anneal_strategy="linear", three_phase=True, div_factor=10.0) | StepLR(o, 4, gamma=0.5)
+LambdaLR(o, lambda k: 1 / (1 + k)) | LambdaLR(o, [lambda k: 1 / (1 + k), lambda k: k]) | ExponentialLR(o, 0.9)
+CosineAnnealingLR(o, 6, eta_min=0.001) | MultiStepLR(o, [2, 4, 4]) | LinearLR(o) | LinearLR(o, 0.5, 0.9, 3)
+CosineAnnealingWarmRestarts(o, 2, 2, 0.01) | CosineAnnealingWarmRestarts(o, 3)
+"""
 
 
 @pytest.mark.parametrize("optim", ["SGD", "Adam"])
-@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("row", split_rows(SCHEDULES))
 @on_both(1e-13)
-def test_schedule(t, name, optim):
+def test_schedule(t, row, optim):
     w, v = (t.tensor(x, dtype=t.float64, requires_grad=True) for x in (1.0, 2.0))
     options = {"momentum": 0.5} if optim == "SGD" else {}
     optimizer = getattr(t.optim, optim)([{"params": [w]}, {"params": [v], "lr": 0.3}], lr=0.1, **options)
-    scheduler, history = SCHEDULES[name](t, optimizer), []
+    make = compile_row(f"lr_scheduler.{row}", o=optimizer)
+    scheduler, history = make(t), []
     for k in range(19):
         optimizer.zero_grad()
         (w * w * v).backward()
@@ -119,11 +89,11 @@ def test_schedule(t, name, optim):
             state = scheduler.state_dict()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                scheduler = SCHEDULES[name](t, optimizer)
+                scheduler = make(t)
             scheduler.load_state_dict(state)
         momentum = [group.get("momentum", group.get("betas")) for group in optimizer.param_groups]
         history.append([[group["lr"] for group in optimizer.param_groups], momentum, scheduler.get_last_lr()])
-    return history, w, v, repr(optimizer)
+    return history, w, v, repr(optimizer), {k: x for k, x in scheduler.state_dict().items() if k != "lr_lambdas"}
 
 
 PLATEAUS = {
@@ -175,10 +145,9 @@ def step_after_cycle(t):
 
 
 def custom_optimizer(t):
-    class Signs(t.optim.Optimizer):
-        def __init__(self, params, lr):
-            super().__init__(params, {"lr": lr})
+    """Step an optimizer that has its own `step`, and a schedule."""
 
+    class Signs(t.optim.Optimizer):
         def step(self, closure=None):
             for group in self.param_groups:
                 for parameter in group["params"]:
@@ -186,15 +155,17 @@ def custom_optimizer(t):
                         parameter.sub_(group["lr"] * parameter.grad.sign())
 
     w = leaf(t)
-    optimizer = Signs([w], 0.25)
+    optimizer = Signs([w], {"lr": 0.25})
+    scheduler = t.optim.lr_scheduler.StepLR(optimizer, 1)
     (w * 3).sum().backward()
     optimizer.step()
+    scheduler.step()
     return w, repr(optimizer)
 
 
 CALLS = """
 optim.Adam([]) | optim.Adam(leaf(t)) | optim.SGD([1.0]) | optim.SGD(["w"]) | optim.SGD([leaf(t) * 2])
-optim.SGD([leaf(t)]).add_param_group([leaf(t)])
+optim.SGD([leaf(t)]).add_param_group([leaf(t)]) | optim.SGD([leaf(t)], rate=0.1) | repr(optim.AdamW([leaf(t)], 0.1, foreach=None))
 optim.SGD([{"params": [w := leaf(t)]}, {"params": w}]) | len(optim.SGD([w := leaf(t), w]).param_groups)
 optim.SGD(nn.Linear(1, 1).named_parameters()).state_dict() | optim.SGD([leaf(t)], lr=-1) | optim.Adam([leaf(t)], lr=-1.0)
 optim.SGD([leaf(t)], momentum=-1) | optim.AdamW([leaf(t)], weight_decay=-1) | optim.Adam([leaf(t)], eps=-1)
@@ -204,10 +175,9 @@ optim.Adagrad([leaf(t)], initial_accumulator_value=-1) | optim.SGD([leaf(t)]).lo
 optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]}) | step_with_closure(t) | custom_optimizer(t)
 lr_scheduler.StepLR([leaf(t)], 3) | lr_scheduler.StepLR(optim.SGD([leaf(t)]), 3).step()
 lr_scheduler.StepLR(optim.SGD([leaf(t)]), 3, last_epoch=2) | lr_scheduler.LambdaLR(optim.SGD([leaf(t)]), [abs, abs])
-lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1)
-lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, pct_start=2.0)
+lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1) | lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, pct_start=2.0)
 lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, anneal_strategy="sin") | step_after_cycle(t)
-lr_scheduler.OneCycleLR(optim.Adagrad([leaf(t)]), 0.1, 10)
+lr_scheduler.OneCycleLR(optim.Adagrad([leaf(t)]), 0.1, 10) | lr_scheduler.CosineAnnealingWarmRestarts(optim.SGD([leaf(t)]), 0)
 """  # noqa: E501
 
 

@@ -9,39 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import small_torch
-from both_torches import agree
+from both_torches import agree, compile_row, split_rows
 
 SHAPES = st.lists(st.integers(0, 7), max_size=3).map(tuple) | st.sampled_from(
     [(15,), (16,), (17,), (33,), (625,), (40, 32)]
 )
 SEEDS = st.integers(0, 2**64 - 1)
-# Programs of a torch and a shape whose bits are the same on all processors.
-EXACT = {
-    "rand": lambda t, shape: t.rand(shape),
-    "rand, float64": lambda t, shape: t.rand(shape, dtype=t.float64),
-    "rand_like": lambda t, shape: t.rand_like(t.zeros(shape)),
-    "randint": lambda t, shape: t.randint(10, shape),
-    "randint, from": lambda t, shape: t.randint(-3, 2**20, shape),
-    "randint, large": lambda t, shape: [
-        t.randint(0, 2**28 - 1, shape),
-        t.randint(0, 2**28, shape),
-        t.randint(0, 2**40, shape),
-    ],
-    "randperm": lambda t, shape: t.randperm(math.prod(shape)),
-    "bernoulli of a tensor": lambda t, shape: t.bernoulli(t.full(shape, 0.3)),
-    "uniform_": lambda t, shape: t.empty(shape).uniform_(-2, 3),
-    "uniform_, float64": lambda t, shape: t.empty(shape, dtype=t.float64).uniform_(0.1, 0.2),
-    "random_": lambda t, shape: t.empty(shape, dtype=t.int64).random_(7),
-    "multinomial": lambda t, shape: t.multinomial(t.tensor([0.1, 0.0, 3.0, 2.0]), 1 + sum(shape), replacement=True),
-    "multinomial of rows": lambda t, shape: t.multinomial(t.ones(3, 4), 1),
-    "a generator of its own": lambda t, shape: t.rand(shape, generator=t.Generator().manual_seed(3)),
-    "multinomial of a generator": lambda t, shape: t.multinomial(
-        t.ones(4), 20, replacement=True, generator=t.Generator().manual_seed(3)
-    ),
-    "state": lambda t, shape: [t.rand(3), t.set_rng_state(t.get_rng_state()), t.rand(shape)],
-    "fork": lambda t, shape: [forked(t, shape), t.rand(2), t.initial_seed()],
-    "in a row": lambda t, shape: [t.rand(shape), t.randn(3, dtype=t.float64).abs() < 9, t.randint(9, (3,)), t.rand(2)],
-}
+# Expressions of a torch and a shape whose bits are the same on all processors.
+EXACT = """
+t.rand(shape) | t.rand(shape, dtype=t.float64) | t.rand_like(t.zeros(shape)) | t.randint(10, shape) | t.randint(-3, 2**20, shape)
+[t.randint(0, 2**28 - 1, shape), t.randint(0, 2**28, shape), t.randint(0, 2**40, shape)] | t.randperm(math.prod(shape))
+t.bernoulli(t.full(shape, 0.3)) | t.empty(shape).uniform_(-2, 3) | t.empty(shape, dtype=t.float64).uniform_(0.1, 0.2)
+t.empty(shape, dtype=t.int64).random_(7) | t.multinomial(t.tensor([0.1, 0.0, 3.0, 2.0]), 1 + sum(shape), replacement=True)
+t.multinomial(t.ones(3, 4), 1) | t.rand(shape, generator=t.Generator().manual_seed(3))
+t.multinomial(t.ones(4), 20, replacement=True, generator=t.Generator().manual_seed(3))
+[t.rand(3), t.set_rng_state(t.get_rng_state()), t.rand(shape)] | [forked(t, shape), t.rand(2), t.initial_seed()]
+[t.rand(shape), t.randn(3, dtype=t.float64).abs() < 9, t.randint(9, (3,)), t.rand(2)]
+"""  # noqa: E501
 
 
 def forked(t, shape):
@@ -49,37 +33,31 @@ def forked(t, shape):
         return t.rand(shape)
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("row", split_rows(EXACT))
 @given(shape=SHAPES, seed=SEEDS)
 @settings(max_examples=12)
-def test_random_bits_are_torchs(name, shape, seed):
-    agree(lambda t: [t.manual_seed(seed), EXACT[name](t, shape)][1:], 0)
+def test_random_bits_are_torchs(row, shape, seed):
+    draw = compile_row(row, shape=shape, math=math, forked=forked)
+    agree(lambda t: [t.manual_seed(seed), draw(t)][1:], 0)
 
 
-ROUNDED = {
-    "randn": lambda t, shape, dtype: t.randn(shape, dtype=dtype),
-    "randn_like": lambda t, shape, dtype: t.randn_like(t.empty(shape, dtype=dtype)),
-    "normal": lambda t, shape, dtype: t.normal(1.0, 2.0, shape, dtype=dtype),
-    "normal_": lambda t, shape, dtype: t.empty(shape, dtype=dtype).normal_(0.5, 0.1),
-    "half a pair": lambda t, shape, dtype: [
-        t.randn(1),
-        state := t.get_rng_state(),
-        t.randn(2),
-        t.set_rng_state(state),
-        t.randn(shape, dtype=dtype),
-    ][-1],
-}
+ROUNDED = """
+t.randn(shape, dtype=dtype) | t.randn_like(t.empty(shape, dtype=dtype)) | t.normal(1.0, 2.0, shape, dtype=dtype)
+t.empty(shape, dtype=dtype).normal_(0.5, 0.1)
+[t.randn(1), s := t.get_rng_state(), t.randn(2), t.set_rng_state(s), t.randn(shape, dtype=dtype)][-1]
+"""
 
 
-@pytest.mark.parametrize("name", ROUNDED)
+@pytest.mark.parametrize("row", split_rows(ROUNDED))
 @given(shape=SHAPES, seed=SEEDS, dtype=st.sampled_from(["float16", "float32", "float64"]))
 @settings(max_examples=12)
-def test_normal_numbers_are_torchs_up_to_rounding(name, shape, seed, dtype):
+def test_normal_numbers_are_torchs_up_to_rounding(row, shape, seed, dtype):
     """Logarithms and sines round differently; the number of bits drawn is the same, and so the next number."""
     drawn = []
     for t in (torch, small_torch):
         t.manual_seed(seed)
-        drawn.append([np.array(tensor.tolist()) for tensor in (ROUNDED[name](t, shape, getattr(t, dtype)), t.rand(2))])
+        draw = compile_row(row, shape=shape, dtype=getattr(t, dtype))
+        drawn.append([np.array(tensor.tolist()) for tensor in (draw(t), t.rand(2))])
     np.testing.assert_allclose(
         drawn[1][0], drawn[0][0], rtol=0, atol={"float16": 8e-3, "float32": 3e-6, "float64": 1e-14}[dtype]
     )

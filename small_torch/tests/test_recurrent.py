@@ -12,12 +12,8 @@ from both_torches import FLOATS, agree, gradients, numbers, on_both, tensors_in
 def recurrent_cases(draw):
     """Draw a layer's name, sizes and options, and the form of its input."""
     name = draw(st.sampled_from(["RNN", "LSTM", "GRU"]))
-    options = {
-        "num_layers": draw(st.integers(1, 2)),
-        "bidirectional": draw(st.booleans()),
-        "bias": draw(st.booleans()),
-        "batch_first": draw(st.booleans()),
-    }
+    options = {name: draw(st.booleans()) for name in ("bidirectional", "bias", "batch_first")}
+    options["num_layers"] = draw(st.integers(1, 2))
     hidden = draw(st.integers(1, 4))
     if name == "LSTM" and hidden > 1:
         options["proj_size"] = draw(st.integers(0, hidden - 1))
@@ -61,13 +57,8 @@ def test_recurrent_layer(case):
         t.manual_seed(1)
         output, state = layer(*arguments)
         data = output.data if case[4] == "packed" else output
-        return (
-            layer,
-            data,
-            state,
-            gradients(t, layer, (data, state), inputs),
-            list(output[1:]) if data is not output else None,
-        )
+        rest = list(output[1:]) if data is not output else None
+        return layer, data, state, gradients(t, layer, (data, state), inputs), rest
 
     agree(run, FLOATS[case[-1]])
 
@@ -141,14 +132,5 @@ def test_packed_sequences(t, lengths, batch_first, grad, sort):
     if grad:
         (unpacked * numbers(t, *unpacked.shape)).sum().backward()
     sequences_again = rnn.unpack_sequence(rnn.pack_sequence(sequences, enforce_sorted=sort))
-    double = packed.float().to(t.float64)
-    return (
-        padded,
-        left,
-        list(packed),
-        unpacked,
-        unpacked_lengths,
-        sequences_again,
-        [sequence.grad for sequence in sequences],
-        list(double),
-    )
+    packs, grads = [*packed, *packed.float().to(t.float64)], [sequence.grad for sequence in sequences]
+    return padded, left, packs, unpacked, unpacked_lengths, sequences_again, grads

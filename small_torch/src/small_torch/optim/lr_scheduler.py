@@ -263,9 +263,10 @@ class OneCycleLR(LRScheduler):
             phases += [(steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
         self._schedule_phases = [dict(zip(names, phase)) for phase in phases]
         self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
-        self.use_beta1 = "betas" in optimizer.defaults
-        if cycle_momentum and not self.use_beta1 and "momentum" not in optimizer.defaults:
-            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        if cycle_momentum:
+            self.use_beta1 = "betas" in optimizer.defaults
+            if not self.use_beta1 and "momentum" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
         if last_epoch == -1:
             for group, highest in zip(optimizer.param_groups, for_each_group(optimizer, max_lr, "values for max_lr")):
                 first = highest / div_factor
