@@ -11,7 +11,6 @@ import warnings
 import numpy as np
 import torch
 
-START = "torch.manual_seed({})"
 SECONDS = 10  # of a processor that a program may take
 
 
@@ -28,18 +27,9 @@ class Double(torch.autograd.Function):
         return gradient * 2
 
 
-def namespace():
-    """Return the names that a program begins with."""
-    names = {
-        "torch": torch,
-        "nn": torch.nn,
-        "F": torch.nn.functional,
-        "np": np,
-        "io": io,
-        "copy": copy,
-        "pickle": pickle,
-    }
-    return names | {"Double": Double}
+# names that a program begins with
+NAMES = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np, "io": io, "copy": copy, "pickle": pickle}
+NAMES["Double"] = Double
 
 
 def close_program():
@@ -85,18 +75,13 @@ def plain(x):
     return x
 
 
-def numbers_of(x):
-    """Return a tensor's numbers as a new array."""
-    return plain(x).numpy().copy()
-
-
 def describe_tensor(x):
     """Return all that can be seen of a tensor, as plain values and arrays."""
     found = {"type": type(x).__name__, "dtype": str(x.dtype), "shape": tuple(x.shape)}
     try:
         found |= {"requires_grad": x.requires_grad, "is_leaf": x.is_leaf, "grad_fn": x.grad_fn is not None}
         if x.device.type == "cpu":
-            found["values"] = numbers_of(x.detach().to_dense() if x.is_sparse else x.detach())
+            found["values"] = plain(x.detach().to_dense() if x.is_sparse else x.detach()).numpy().copy()
         if not x.is_sparse and x.numel():
             found["stride"] = tuple(stride for stride, n in zip(x.stride(), x.shape) if n > 1)
         grad = gradient_of(x)
@@ -159,14 +144,17 @@ def array_of(x):
 def print_of(value):
     """Return what changes whenever the description of a value would."""
     marks = [id(value)]
-    for x in tensors_in(value):
-        array = array_of(x)
-        if array is None:
-            marks.append(repr(x))
-            continue
-        marks += [id(x), array.tobytes(), array.strides, array.shape, array.__array_interface__["data"][0]]
-        if array is not x:
-            marks += [x.requires_grad, x.is_leaf, x.grad_fn is None]
+    try:
+        for x in tensors_in(value):
+            array = array_of(x)
+            if array is None:
+                marks.append(repr(x))
+                continue
+            marks += [id(x), array.tobytes(), array.strides, array.shape, array.__array_interface__["data"][0]]
+            if array is not x:
+                marks += [x.requires_grad, x.is_leaf, x.grad_fn is None]
+    except (RuntimeError, TypeError) as error:
+        return type(error)
     if isinstance(value, torch.nn.Module):
         marks += [value.training, len([*value.modules()])]
     return marks
@@ -180,33 +168,21 @@ def next_random():
     return number
 
 
-def is_variable(name):
-    return name[0] == "v" and name[1:].isdigit()
-
-
 class Watch:
     """Follow the variables of a running program."""
 
     def __init__(self, seed):
-        self.names, self.prints = namespace(), {}
+        self.names, self.prints = dict(NAMES), {}
         close_program()
-        run_statement(START.format(seed), self.names)
+        torch.manual_seed(seed)
 
     def variables(self):
-        return {name: value for name, value in self.names.items() if is_variable(name)}
+        return {name: value for name, value in self.names.items() if re.fullmatch(r"v\d+", name)}
 
     def changed(self):
         """Return the names of variables that have changed since the last call."""
-        now = {name: self.mark(value) for name, value in self.variables().items()}
-        names = [name for name in now if now[name] != self.prints.get(name)]
-        self.prints = now
-        return names
-
-    def mark(self, value):
-        try:
-            return print_of(value)
-        except (RuntimeError, TypeError) as error:
-            return type(error)
+        before, self.prints = self.prints, {name: print_of(value) for name, value in self.variables().items()}
+        return [name for name, now in self.prints.items() if now != before.get(name)]
 
     def overlaps(self, name):
         """Return the names of the other variables whose tensors share memory with this one's."""
@@ -229,12 +205,7 @@ class Watch:
 
 def share_memory(one, other):
     try:
-        return (
-            one is not None
-            and other is not None
-            and np.may_share_memory(one, other)
-            and np.shares_memory(one, other, max_work=10_000)
-        )
+        return np.shares_memory(one, other, max_work=10_000)
     except Exception:  # noqa: BLE001  too hard to decide
         return False
 

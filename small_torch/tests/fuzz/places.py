@@ -5,12 +5,16 @@ import random
 import re
 
 import torch
-from execution import Watch, is_variable
+from execution import Watch
 
 WRONG = 0.03  # share of places that are filled in with something of another kind
 DTYPES = {"float32": 20, "float64": 6, "int64": 8, "bool": 4, "float16": 1, "int32": 1, "uint8": 1, "complex64": 1}
 NUMBERS = [0, 1, 2, 3, -1, -2, 0.5, 1.5, -0.5, 2.25, 4, 0.25] * 3 + [10, 100, 1e5, 1e-6, -0.0, math.nan, math.inf]
-SCALARS = "2 2 2 0.5 0.5 0.5 -1 -1 2.0 2.0 3 0 1 -1.5 0.1 100 True 1e6 3j float('inf') float('nan')".split()
+CHOICES = {
+    "n": [0, 1, 2, 3, 1, 2, 3, 4],
+    "s": "2 2 2 0.5 0.5 0.5 -1 -1 2.0 2.0 3 0 1 -1.5 0.1 100 True 1e6 3j float('inf') float('nan')".split(),
+    "p": [0.5, 0.25, 0.0, 1.0, 0.9, 2.0],
+}
 FLOATS = torch.float32, torch.float64, torch.float16
 # Kind of tensor → which tensors are of this kind, and how to create one: number of axes, type.
 TENSORS = {
@@ -65,6 +69,8 @@ class Places:
         place, detail = match.groups()
         if place in TENSORS:
             return self.tensor(place)
+        if place in CHOICES:
+            return str(self.draw.choice(CHOICES[place]))
         return str(getattr(self, f"place_{place}")(*([] if detail is None else [detail])))
 
     # New tensors
@@ -118,10 +124,10 @@ class Places:
     def tensors(self):
         """Return expression → tensor of all tensors that variables hold."""
         found = {}
-        for name, value in self.names.items():
-            if is_variable(name) and isinstance(value, torch.Tensor):
+        for name, value in self.watch.variables().items():
+            if isinstance(value, torch.Tensor):
                 found[name] = value
-            elif is_variable(name) and isinstance(value, tuple | list) and len(value) < 9:
+            elif isinstance(value, tuple | list) and len(value) < 9:
                 found |= {f"{name}[{k}]": part for k, part in enumerate(value) if isinstance(part, torch.Tensor)}
         return {text: x for text, x in found.items() if x.numel() < 200 and not x.is_sparse}
 
@@ -183,7 +189,7 @@ class Places:
     def place_mask(self):
         x, shape = self.last_text, tuple(self.last.shape)
         masks = [
-            f"({x} > {self.place_s()})",
+            f"({x} > {self.draw.choice(CHOICES['s'])})",
             f"torch.ones({shape}).bool()",
             f"torch.randn({shape}).gt(0)",
             f"({x} != {x})",
@@ -274,15 +280,6 @@ class Places:
 
     # Numbers, types, other variables
 
-    def place_n(self):
-        return self.draw.choice([0, 1, 2, 3, 1, 2, 3, 4])
-
-    def place_s(self):
-        return self.draw.choice(SCALARS)
-
-    def place_p(self):
-        return self.draw.choice([0.5, 0.25, 0.0, 1.0, 0.9, 2.0])
-
     def place_dt(self):
         return f"torch.{self.dtype()}"
 
@@ -291,7 +288,7 @@ class Places:
 
     def place_var(self, wanted):
         """Return a variable whose class, or a class above it, has this name; `self.chosen` is its name."""
-        classes = {name: type(value).__mro__ for name, value in self.names.items() if is_variable(name)}
+        classes = {name: type(value).__mro__ for name, value in self.watch.variables().items()}
         found = [name for name, mro in classes.items() if wanted in [class_.__name__ for class_ in mro]]
         if not found and wanted not in self.inline:
             raise Unfit

@@ -110,25 +110,3 @@ print(
     z.detach(),
     gru(x, torch.ones(1, 1, 3))[0][-1],
 )
-
-# %% mask a loss by hand
-torch.manual_seed(0)
-logits = torch.randn(2, 3, 4, requires_grad=True)
-targets = torch.tensor([[1, 2, 3], [0, 0, 0]])
-lengths = torch.tensor([3, 1])
-valid = torch.arange(3) < lengths.unsqueeze(1)
-loss = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
-print(loss, loss.shape)
-mean = (loss * valid).sum() / valid.sum()
-ignored = targets.masked_fill(~valid, -100)
-print(mean, F.cross_entropy(logits.view(-1, 4), ignored.view(-1)), ignored)
-mean.backward()
-print(logits.grad[1, 1:].abs().sum(), logits.grad.shape)
-smooth = F.cross_entropy(
-    logits.view(-1, 4), ignored.view(-1), label_smoothing=0.1, weight=torch.tensor([1.0, 2.0, 1.0, 0.5])
-)
-print(smooth, torch.exp(mean))
-print(
-    F.cross_entropy(logits[0], F.softmax(logits[1], -1)),
-    F.nll_loss(F.log_softmax(logits[0], 1), targets[0], reduction="sum"),
-)

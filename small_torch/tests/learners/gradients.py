@@ -24,31 +24,6 @@ print(z.requires_grad)
 z_det = z.detach()
 print(z_det.requires_grad, type(loss.grad_fn).__name__ != "NoneType", loss.grad_fn.next_functions[0][0] is not None)
 
-# %% second derivatives
-x = torch.tensor(2.0, requires_grad=True)
-y = x**3 + torch.sin(x)
-(g,) = torch.autograd.grad(y, x, create_graph=True)
-print(g)
-(h,) = torch.autograd.grad(g, x, create_graph=True)
-print(h)
-(k,) = torch.autograd.grad(h, x)
-print(k, x.grad)
-v = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-loss = (v**4).sum()
-grad = torch.autograd.grad(loss, v, create_graph=True)[0]
-penalty = grad.norm()
-penalty.backward()
-print(v.grad)
-w = torch.ones(2, requires_grad=True)
-print(
-    torch.autograd.grad((v * 2).sum(), [v, w], allow_unused=True),
-    torch.autograd.grad((v * 2).sum(), [v, w], allow_unused=True, materialize_grads=True)[1],
-)
-try:
-    torch.autograd.grad((v * 2).sum(), w)
-except RuntimeError as error:
-    print(error)
-
 # %% hooks on tensors
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
 grads = {}
@@ -103,45 +78,6 @@ quantized = r + (r.round() - r).detach()
 quantized.pow(2).sum().backward()
 print(quantized, r.grad)
 
-
-# %% a function with several inputs and outputs
-class SumAndProduct(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.save_for_backward(a, b)
-        ctx.set_materialize_grads(True)
-        return a + b, a * b
-
-    @staticmethod
-    def backward(ctx, g_sum, g_product):
-        a, b = ctx.saved_tensors
-        print("needs", ctx.needs_input_grad)
-        return g_sum + g_product * b, g_sum + g_product * a
-
-
-a = torch.tensor([1.0, 2.0], requires_grad=True)
-b = torch.tensor([3.0, 4.0])
-s, p = SumAndProduct.apply(a, b)
-p.sum().backward()
-print(a.grad, b.grad, s.requires_grad)
-
-
-class Scale(torch.autograd.Function):
-    @staticmethod
-    def forward(x, factor):
-        return x * factor
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.factor = inputs[1]
-
-    @staticmethod
-    def backward(ctx, grad):
-        return ctx.factor * grad, None
-
-
-x = torch.ones(2, dtype=torch.double, requires_grad=True)
-print(torch.autograd.gradcheck(Scale.apply, (x, 3.0)), Scale.apply(x, 3.0))
 
 # %% changes in place that gradients forbid
 a = torch.ones(2, requires_grad=True)

@@ -225,36 +225,6 @@ show(
     lambda: torch.tensor(a) + 1j,
 )
 
-# %% wrong calls, by the type of their error
-x = torch.ones(2, 2)
-for wrong in (
-    lambda: x.sum(dims=0),
-    lambda: torch.arange(),
-    lambda: x.view("a"),
-    lambda: torch.max(x, dim=1, axis=1),
-    lambda: torch.Tensor.add(x),
-    lambda: torch.linspace(0, 1),
-    lambda: torch.max(x, [1]),
-    lambda: x.to("gpu"),
-    lambda: nn.Sequential(torch.relu),
-    lambda: x.view(),
-    lambda: torch.add(x),
-    lambda: x.reshape(),
-    lambda: torch.cat(),
-    lambda: x.clamp(),
-    lambda: torch.randint(),
-    lambda: torch.where(x),
-    lambda: x.std(correction="a"),
-    lambda: F.relu(),
-    lambda: torch.full((2,)),
-    lambda: x.mean("rows"),
-):
-    try:
-        wrong()
-        print("no error")
-    except Exception as error:
-        print(type(error).__name__)
-
 # %% mistakes that could pass in silence
 x = torch.arange(6.0).view(2, 3)
 v = torch.tensor([3.0, 1.0, 2.0])

@@ -217,31 +217,6 @@ print(nn.GRU(2, 2, dropout=0.1))
 print(F.sigmoid(torch.zeros(1)))
 
 
-# %% residual and gated blocks
-class Residual(nn.Module):
-    def __init__(self, n):
-        super().__init__()
-        self.fc1 = nn.Linear(n, n)
-        self.fc2 = nn.Linear(n, n)
-        self.gate = nn.Linear(n, n)
-
-    def forward(self, x):
-        h = F.silu(self.fc1(x))
-        g = self.gate(x).sigmoid()
-        return g * self.fc2(h) + (1 - g) * x
-
-
-torch.manual_seed(0)
-net = nn.Sequential(*(Residual(4) for _ in range(3)), nn.Flatten(start_dim=1), nn.Linear(4, 2))
-y = net(torch.randn(2, 4))
-print(y.shape, y[0])
-y.square().mean().backward()
-print(
-    [round(p.grad.norm().item(), 4) for n, p in net.named_parameters() if "gate.weight" in n],
-    net[:1],
-    torch.nn.utils.parameters_to_vector(net.parameters()).shape,
-)
-
 # %% names of modules
 net = nn.Sequential(nn.Linear(2, 2))
 print(net[0].bias.shape)

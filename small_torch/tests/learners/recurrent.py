@@ -83,44 +83,6 @@ for wrong in (
 unsorted = pack_sequence([seqs[2], seqs[0]], enforce_sorted=False)
 print(unsorted.sorted_indices, unsorted.unsorted_indices, rnn(unsorted)[1].shape)
 
-# %% predict a sine wave
-import math
-
-torch.manual_seed(0)
-t = torch.arange(0, 60).float()
-series = torch.sin(2 * math.pi * t / 12)
-window = 6
-X = series.unfold(0, window, 1)[:-1].unsqueeze(-1)
-y = series[window:].unsqueeze(-1)
-print(X.shape, y.shape)
-
-
-class Forecaster(nn.Module):
-    def __init__(self, hidden=16):
-        super().__init__()
-        self.lstm = nn.LSTM(1, hidden, batch_first=True)
-        self.head = nn.Linear(hidden, 1)
-
-    def forward(self, x):
-        out, _ = self.lstm(x)
-        return self.head(out[:, -1])
-
-
-model = Forecaster()
-optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-for epoch in range(60):
-    loss = F.mse_loss(model(X), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    if epoch % 20 == 0:
-        print(epoch, f"{loss.item():.4f}")
-with torch.no_grad():
-    history = series[-window:].tolist()
-    for _ in range(4):
-        history.append(model(torch.tensor(history[-window:]).view(1, -1, 1)).item())
-print([f"{value:.2f}" for value in history[-4:]])
-
 # %% state carried through truncated time
 torch.manual_seed(0)
 series = torch.cumsum(torch.randn(1, 48, 1), 1) / 5

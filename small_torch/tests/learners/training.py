@@ -104,32 +104,6 @@ other = torch.optim.SGD(model.parameters(), lr=1.0)
 other.load_state_dict(optimizer.state_dict())
 print(other.param_groups[0]["lr"], other.state_dict()["state"][0])
 
-# %% groups of parameters
-model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
-optimizer = torch.optim.AdamW(
-    [{"params": model[0].parameters(), "lr": 1e-2}, {"params": model[1].parameters()}], lr=1e-3
-)
-print(optimizer)
-decay = [p for n, p in model.named_parameters() if p.dim() >= 2]
-no_decay = [p for n, p in model.named_parameters() if p.dim() < 2]
-optimizer = torch.optim.Adam(
-    [{"params": decay, "weight_decay": 0.1}, {"params": no_decay, "weight_decay": 0.0}], lr=3e-4
-)
-print([(len(g["params"]), g["weight_decay"], g["lr"]) for g in optimizer.param_groups], sum(p.numel() for p in decay))
-optimizer.add_param_group({"params": [nn.Parameter(torch.ones(1))]})
-print(len(optimizer.param_groups), optimizer.param_groups[2]["betas"])
-for wrong in (
-    lambda: torch.optim.SGD(model.parameters(), lr=-1),
-    lambda: torch.optim.Adam([]),
-    lambda: torch.optim.Adam([torch.ones(1) * 2, "x"]),
-    lambda: torch.optim.SGD(model.weight if hasattr(model, "weight") else torch.ones(2), lr=1),
-    lambda: optimizer.add_param_group({"params": decay}),
-):
-    try:
-        wrong()
-    except (ValueError, TypeError) as error:
-        print(type(error).__name__, error)
-
 # %% schedules of the learning rate
 from torch.optim import lr_scheduler
 
