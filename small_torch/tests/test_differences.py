@@ -13,30 +13,101 @@ import small_torch
 
 # A program is a comment and the lines after it. A program with `try` ends in an error on torch.
 PROGRAMS = """
-# axes of an index of whole numbers and lists
+# random numbers of transposed tensors
+print(F.dropout(torch.ones(2, 3, 2).transpose(0, 1)))
+output, _ = nn.LSTM(2, 2, batch_first=True)(torch.ones(3, 2, 2))
+print(nn.Dropout(0.5)(output) != 0)
+x = torch.zeros(2, 3).T
+print(torch.rand_like(x), x.bernoulli_(0.5))
+
+# types of results
+print(torch.tensor([np.arange(3.0), np.ones(3)]).dtype, torch.tensor([np.float64(1)]).dtype)
+print(torch.einsum("i,j->ij", torch.arange(2), torch.ones(2)).dtype)
+print(F.huber_loss(torch.ones(2), torch.zeros(2, dtype=torch.float64), reduction="none").dtype)
+print(torch.zeros(1, dtype=torch.float16) * 1e6, torch.ones(1, dtype=torch.float16) * 1e-8 * 1e8)
+print(nn.LayerNorm(4)(torch.ones(4).half()).dtype)
+print((torch.ones(2, requires_grad=True) * np.ones(2)).dtype)
+
+# copies, not views
+x = torch.zeros(2, 2)
+torch.diag(x).add_(1)
+print(x)
+x = torch.tensor(1.0)
+y = x.amax()
+y += 1
+print(x)
+x = torch.arange(3.0)
+y = x.diff(0)
+y += 1
+print(x)
+
+# requires_grad after changes in place
+y = torch.ones(2, requires_grad=True) * 1
+y.uniform_()
+print(y.requires_grad)
+y = torch.ones(2, requires_grad=True) * 1
+y.copy_(torch.zeros(2))
+print(y.requires_grad)
+x = torch.zeros(2)
+v = x[:1]
+x.requires_grad_()
+print(v.requires_grad)
+
+# numbers
+print(torch.tensor([1.0, float("nan"), 2.0]).quantile(0.5))
+print(torch.tensor([1e5, 1e-5]).logcumsumexp(0), torch.tensor([1.0, 10.0, 100.0]).logcumsumexp(0))
+print(F.elu(torch.tensor([-0.0])), torch.tensor([-0.0]).div(3, rounding_mode="floor"))
+print(torch.einsum("i,j->ij", torch.zeros(1), -torch.ones(1)))
+x = torch.tensor([1.0, 2.0])
+print(torch.kron(x, x))
+print(torch.tensor([1.0, 1.0, 0.0, 1.0]).topk(2).values, torch.tensor([4, 4, 3, 4]).topk(3).values)
+
+# numpy's functions and arrays
+print(np.sqrt(torch.tensor([4.0])), np.exp(torch.zeros(1)))
+print(np.ones(2) + torch.ones(2))
+
+# gradients
+x = torch.zeros(2, requires_grad=True)
+(x**x).sum().backward()
+print(x.grad)
+x = torch.tensor([1.0, -2.0], requires_grad=True)
+x.sgn().sum().backward()
+print(x.grad)
+x = torch.tensor([float("nan"), 1.0], requires_grad=True)
+x.clamp(min=0).sum().backward()
+print(x.grad)
+x = torch.ones(2, requires_grad=True)
+y = x.repeat_interleave(2)
+y.sum().backward()
+y.sum().backward()
+print(x.grad)
+
+# axes and strides
 x = torch.arange(24).view(2, 3, 4)
 print(x[0, :, [1, 3]], x[1:, None, 2, :, None].shape)
+print(F.linear(torch.ones(3), torch.ones(3)))
+print(torch.tensor(3.0).index_select(0, torch.tensor([0])), torch.tensor(3.0).index_fill(0, torch.tensor([0]), 1.0))
+print(torch.cross(torch.ones(3, 2), torch.ones(3, 2)).shape)
+print((torch.ones(3, 2).T.expand(2, -1, -1) / 2).stride())
 
-# an assignment to such an index
+# changes in place
 x = torch.zeros(2, 3, 4)
 x[0, :, [1, 3]] = torch.arange(6.0).view(3, 2)
 print(x[0])
+x = torch.ones(2)
+x += 1
+print(x._version)
+x = torch.tensor([1, 2])
+print(x.addcmul_(x, x, value=1))
+
+# types and functions without axes
+print(isinstance(torch.ones(1), torch.FloatTensor), isinstance(torch.ones(1), torch.LongTensor))
+print(torch.ones(2).bool() @ torch.ones(2).bool())
 
 # an assignment that fits both ways
 x = torch.zeros(2, 2, 4)
 x[0, :, [1, 3]] = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 print(x[0])
-
-# dropout of a transposed tensor
-print(F.dropout(torch.ones(2, 3, 2).transpose(0, 1)))
-
-# dropout after an LSTM with batch_first
-output, _ = nn.LSTM(2, 2, batch_first=True)(torch.ones(3, 2, 2))
-print(nn.Dropout(0.5)(output) != 0)
-
-# random numbers for a transposed tensor
-x = torch.zeros(2, 3).T
-print(torch.rand_like(x), x.bernoulli_(0.5))
 
 # retain_grad before a hook
 x = torch.ones(2, requires_grad=True)
@@ -45,32 +116,6 @@ y.retain_grad()
 y.register_hook(lambda g: g * 10)
 y.sum().backward()
 print(y.grad)
-
-# a list of arrays keeps their type
-print(torch.tensor([np.arange(3.0), np.ones(3)]).dtype, torch.tensor([np.float64(1)]).dtype)
-
-# einsum of whole numbers and fractions
-print(torch.einsum("i,j->ij", torch.arange(2), torch.ones(2)).dtype)
-
-# a loss of two types
-print(F.huber_loss(torch.ones(2), torch.zeros(2, dtype=torch.float64), reduction="none").dtype)
-
-# diag of a matrix is a copy
-x = torch.zeros(2, 2)
-torch.diag(x).add_(1)
-print(x)
-
-# amax of a single number is a copy
-x = torch.tensor(1.0)
-y = x.amax()
-y += 1
-print(x)
-
-# diff without steps is a copy
-x = torch.arange(3.0)
-y = x.diff(0)
-y += 1
-print(x)
 
 # a change through windows that overlap
 x = torch.zeros(3)
@@ -82,74 +127,6 @@ print(x)
 x = torch.ones(2, 2, requires_grad=True)
 a, b = (x * 1).unbind(0)
 a.mul_(2)
-
-# random numbers in place keep requires_grad
-y = torch.ones(2, requires_grad=True) * 1
-y.uniform_()
-print(y.requires_grad)
-
-# copy_ of a constant keeps requires_grad
-y = torch.ones(2, requires_grad=True) * 1
-y.copy_(torch.zeros(2))
-print(y.requires_grad)
-
-# requires_grad_ reaches a view made before
-x = torch.zeros(2)
-v = x[:1]
-x.requires_grad_()
-print(v.requires_grad)
-
-# gradient of 0 ** 0
-x = torch.zeros(2, requires_grad=True)
-(x**x).sum().backward()
-print(x.grad)
-
-# quantile with nan
-print(torch.tensor([1.0, float("nan"), 2.0]).quantile(0.5))
-
-# logcumsumexp of numbers far apart
-print(torch.tensor([1e5, 1e-5]).logcumsumexp(0), torch.tensor([1.0, 10.0, 100.0]).logcumsumexp(0))
-
-# float16 times a number that it cannot hold
-print(torch.zeros(1, dtype=torch.float16) * 1e6, torch.ones(1, dtype=torch.float16) * 1e-8 * 1e8)
-
-# float16 through layer_norm with weights in float32
-print(nn.LayerNorm(4)(torch.ones(4).half()).dtype)
-
-# _version
-x = torch.ones(2)
-x += 1
-print(x._version)
-
-# sign of zero
-print(F.elu(torch.tensor([-0.0])), torch.tensor([-0.0]).div(3, rounding_mode="floor"))
-print(torch.einsum("i,j->ij", torch.zeros(1), -torch.ones(1)))
-
-# kron of a tensor with itself
-x = torch.tensor([1.0, 2.0])
-print(torch.kron(x, x))
-
-# numpy's functions of a tensor
-print(np.sqrt(torch.tensor([4.0])), np.exp(torch.zeros(1)))
-
-# an array on the left
-print(np.ones(2) + torch.ones(2))
-
-# F.linear of vectors
-print(F.linear(torch.ones(3), torch.ones(3)))
-
-# addcmul_ of whole numbers
-x = torch.tensor([1, 2])
-print(x.addcmul_(x, x, value=1))
-
-# index_select and index_fill of a single number
-print(torch.tensor(3.0).index_select(0, torch.tensor([0])), torch.tensor(3.0).index_fill(0, torch.tensor([0]), 1.0))
-
-# isinstance of FloatTensor
-print(isinstance(torch.ones(1), torch.FloatTensor), isinstance(torch.ones(1), torch.LongTensor))
-
-# cross finds the axis of length 3
-print(torch.cross(torch.ones(3, 2), torch.ones(3, 2)).shape)
 
 # uniform_ of whole numbers
 print(torch.arange(3).uniform_())
@@ -163,9 +140,6 @@ print(torch.softmax(torch.ones(2), 0, keepdim=True))
 # outer of matrices
 print(torch.outer(torch.ones(2, 1), torch.ones(2)).shape)
 
-# a tensor that requires grad times an array
-print((torch.ones(2, requires_grad=True) * np.ones(2)).dtype)
-
 # a write to what is read
 x = torch.ones(3)
 x.index_add_(0, torch.tensor([0]), x[:1])
@@ -174,34 +148,8 @@ x.index_add_(0, torch.tensor([0]), x[:1])
 x = torch.ones(2, requires_grad=True) * 1
 x[:1].detach_()
 
-# topk of equal numbers
-print(torch.tensor([1.0, 1.0, 0.0, 1.0]).topk(2).values, torch.tensor([4, 4, 3, 4]).topk(3).values)
-
 # torch.distributions
 import torch.distributions
-
-# sgn leaves a gradient
-x = torch.tensor([1.0, -2.0], requires_grad=True)
-x.sgn().sum().backward()
-print(x.grad)
-
-# gradient through clamp of nan
-x = torch.tensor([float("nan"), 1.0], requires_grad=True)
-x.clamp(min=0).sum().backward()
-print(x.grad)
-
-# memory order of an expanded tensor's quotient
-print((torch.ones(3, 2).T.expand(2, -1, -1) / 2).stride())
-
-# repeat_interleave twice backwards
-x = torch.ones(2, requires_grad=True)
-y = x.repeat_interleave(2)
-y.sum().backward()
-y.sum().backward()
-print(x.grad)
-
-# matmul of bools
-print(torch.ones(2).bool() @ torch.ones(2).bool())
 
 # parameters that were cast after their use
 m = nn.Linear(2, 1)

@@ -48,54 +48,6 @@ show(
 )
 
 
-# %% modules that are not complete
-class NoSuper(nn.Module):
-    def __init__(self):
-        self.fc = nn.Linear(1, 1)
-
-
-class NoForward(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
-
-
-class NoReturn(NoForward):
-    def forward(self, x):
-        self.fc(x)
-
-
-class Typo(NoForward):
-    def forward(self, x):
-        return self.fc1(x)
-
-
-x = torch.ones(1, 2)
-show(
-    NoSuper,
-    lambda: NoForward()(x),
-    lambda: NoReturn()(x).sum(),
-    lambda: Typo()(x),
-    lambda: NoForward(3),
-    lambda: nn.Sequential(nn.Linear(2, 3), nn.Linear(2, 3))(x),
-    lambda: nn.Sequential([nn.Linear(2, 2)]),
-    lambda: nn.ModuleList(nn.Linear(2, 2)),
-    lambda: nn.ModuleList([nn.ReLU()])(x),
-    lambda: NoForward().fc.weigth,
-    lambda: setattr(NoForward(), "fc", 5),
-    lambda: NoForward().register_parameter("w", x),
-    lambda: NoForward().register_buffer("fc", x),
-    lambda: NoForward().add_module("a.b", nn.ReLU()),
-    lambda: nn.Linear(2, 2).load_state_dict({"weight": torch.ones(2, 2)}),
-    lambda: nn.Linear(2, 2).load_state_dict([1]),
-    lambda: nn.ReLU(x),
-    lambda: nn.Sequential(nn.ReLU())[3],
-    lambda: nn.LayerNorm(3)(x),
-    lambda: nn.BatchNorm1d(2)(torch.ones(2)),
-    lambda: nn.Embedding(2, 3)(torch.tensor(1.0)),
-    lambda: nn.MultiheadAttention(5, 2),
-)
-
 # %% losses that are given the wrong way round
 logits, target = torch.randn(3, 4, generator=torch.Generator().manual_seed(0)), torch.tensor([0, 1, 2])
 show(
