@@ -61,9 +61,7 @@ class Pair:
 
     def run(self, programs):
         """Return the verdicts on the statements of programs (seed, statements)."""
-        return self.check(programs, self.torch.ask("record", programs))
-
-    def check(self, programs, records):
+        records = self.torch.ask("record", programs)
         return self.small.ask("check", [(*program, record) for program, record in zip(programs, records)])
 
     def compare(self, seeds):
@@ -73,14 +71,13 @@ class Pair:
             if isinstance(written, str):
                 print(f"seed {seed}: {written}", file=sys.stderr)
                 continue
-            statements, rows, records = written
+            statements, rows = written
             results.append({"seed": seed, "statements": statements, "rows": rows, "verdicts": {}, "differences": []})
-            left.append((results[-1], [*range(len(statements))], records))
-        for round_ in range(ROUNDS + 1):
-            programs = [(result["seed"], [result["statements"][k] for k in stay]) for result, stay, _ in left]
-            verdicts = self.run(programs) if round_ else self.check(programs, [records for _, _, records in left])
-            rest = [(result, note(result, stay, v), None) for (result, stay, _), v in zip(left, verdicts)]
-            left = [(result, stay, None) for result, stay, _ in rest if stay]
+            left.append((results[-1], [*range(len(statements))]))
+        for _ in range(ROUNDS + 1):
+            programs = [(result["seed"], [result["statements"][k] for k in stay]) for result, stay in left]
+            rest = [(result, note(result, stay, v)) for (result, stay), v in zip(left, self.run(programs))]
+            left = [(result, stay) for result, stay in rest if stay]
         return results
 
     def shrink(self, difference):
