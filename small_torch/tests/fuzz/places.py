@@ -187,13 +187,8 @@ class Places:
         return self.last_text
 
     def place_mask(self):
-        x, shape = self.last_text, tuple(self.last.shape)
-        masks = [
-            f"({x} > {self.draw.choice(CHOICES['s'])})",
-            f"torch.ones({shape}).bool()",
-            f"torch.randn({shape}).gt(0)",
-            f"({x} != {x})",
-        ]
+        x, shape, limit = self.last_text, tuple(self.last.shape), self.draw.choice(CHOICES["s"])
+        masks = [f"({x} > {limit})", f"torch.ones({shape}).bool()", f"torch.randn({shape}).gt(0)", f"({x} != {x})"]
         return self.draw.choice([*masks, self.fitting([shape], 0)])
 
     # Axes, shapes, indices of the last tensor
@@ -208,9 +203,8 @@ class Places:
 
     def place_ds(self, least=0):
         axes = self.last.dim()
-        return tuple(
-            self.draw.choice([d, d - axes]) for d in self.draw.sample(range(axes), self.draw.randint(least, axes))
-        )
+        drawn = self.draw.sample(range(axes), self.draw.randint(least, axes))
+        return tuple(self.draw.choice([d, d - axes]) for d in drawn)
 
     def place_perm(self):
         return str(self.place_ds(self.last.dim()))[1:-1].rstrip(",") or "()"

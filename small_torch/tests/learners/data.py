@@ -56,11 +56,7 @@ train, val, test = random_split(data, [6, 2, 2])
 print(len(train), len(val), len(test), train.indices, val[0], test.dataset is data)
 parts = random_split(range(7), [0.5, 0.5], generator=torch.Generator().manual_seed(0))
 print([list(p) for p in parts])
-print(
-    list(Subset(data, [1])),
-    len(Subset(train, [2, 3])),
-    data[2:4],
-)
+print(list(Subset(data, [1])), len(Subset(train, [2, 3])), data[2:4])
 for wrong in (
     lambda: random_split(data, [6, 2]),
     lambda: TensorDataset(torch.ones(2), torch.ones(3)),

@@ -171,12 +171,7 @@ for name in "ReLU LeakyReLU GELU SiLU Sigmoid Tanh Softplus".split():
     y = x.clone().requires_grad_()
     layer(y).sum().backward()
     print(layer, layer(x), y.grad)
-print(
-    nn.Softmax(dim=0)(x),
-    F.leaky_relu(x, 0.5),
-    nn.LogSoftmax(0),
-    F.gelu(x, approximate="tanh"),
-)
+print(nn.Softmax(dim=0)(x), F.leaky_relu(x, 0.5), nn.LogSoftmax(0), F.gelu(x, approximate="tanh"))
 
 # %% losses on one line
 torch.manual_seed(0)

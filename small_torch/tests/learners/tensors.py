@@ -12,10 +12,7 @@ x_ones = torch.ones_like(x)
 x_rand = torch.rand_like(x, dtype=torch.float)
 print(f"Ones Tensor: \n {x_ones} \n")
 print(f"Random Tensor: \n {x_rand} \n")
-shape = (
-    2,
-    3,
-)
+shape = (2, 3)
 print(torch.rand(shape), torch.ones(shape), torch.zeros(shape), torch.empty(0), torch.full((2, 2), 7), torch.eye(3))
 print(torch.arange(0, 1, 0.25), torch.linspace(0, 1, 5))
 print(torch.randint(0, 10, (2, 5)), torch.randperm(6), torch.randn(2, 2).shape)
@@ -144,54 +141,11 @@ print(
     torch.linalg.solve(S, torch.ones(2)),
 )
 print(
-    torch.trace(S),
-    torch.triu(S),
-    torch.tril(S, -1),
-    torch.diag(S),
-    torch.diag(torch.tensor([1, 2])),
-    S.matrix_power(3),
+    torch.trace(S), torch.triu(S), torch.tril(S, -1), torch.diag(S), torch.diag(torch.tensor([1, 2])), S.matrix_power(3)
 )
 b1 = torch.ones(2, 3, 4)
 b2 = torch.full((2, 4, 5), 0.5)
 print(torch.bmm(b1, b2).shape, (b1 @ b2)[0, 0], torch.einsum("bij,bjk->ik", b1, b2))
-
-# %% printing options
-torch.manual_seed(3)
-print(
-    torch.rand(2, 2) * 1000,
-    torch.tensor([1e-8, 1.0]),
-    torch.tensor([1e10, 1.0]),
-    torch.tensor([0.1, 100000.0]),
-    torch.tensor([1.0, 2.0]),
-)
-print(
-    torch.tensor(3.14159265),
-    torch.tensor([float("nan"), float("inf"), -1.5]),
-    torch.tensor([]),
-    torch.zeros(2, 0),
-    torch.tensor(True),
-    torch.tensor([1, -20]),
-)
-print(torch.arange(2000), torch.zeros(30, 30)[:, :3].shape)
-print(torch.randn(3, 3, 3))
-print(torch.tensor([[True], [False]]), torch.tensor([1 + 2j]))
-torch.set_printoptions(precision=2, sci_mode=False)
-print(torch.tensor([1e-3, 123456.789]))
-torch.set_printoptions(profile="default")
-print(
-    repr(torch.ones(2, dtype=torch.float64)),
-    f"{torch.tensor(2.5):.3f}",
-    f"{torch.ones(1).item():>8.2f}",
-    str(torch.ones(1, requires_grad=True)),
-    f"{torch.tensor([1.5])}",
-)
-print(
-    "%.2f" % torch.tensor(1.234),
-    "{:d}".format(torch.tensor(7)),
-    [torch.tensor(1), torch.tensor(2.0)],
-    {"loss": torch.tensor(0.25)},
-    (torch.ones(2) > 0,),
-)
 
 # %% splitting, stacking and repeating
 x = torch.arange(12).reshape(3, 4)
