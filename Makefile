@@ -83,7 +83,7 @@ prove: $(ENVIRONMENT)
 	$(PYTEST) $(if $(filter rest,$(PART)),--rest,--prove) $(foreach part,$(or $(filter-out rest,$(PART)),$(PARTS)),$($(part)))
 
 fuzz: $(ENVIRONMENT)
-	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py small_torch/tests/test_operations.py
+	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py
 	$(BIN)/python small_torch/tests/fuzz --programs 5000
 
 # This environment extends .venv by packages that nothing else needs.

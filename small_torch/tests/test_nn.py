@@ -6,9 +6,6 @@ from hypothesis import strategies as st
 
 from both_torches import agree, compile_row, numbers, on_both, split_rows
 
-# Calls, most of which raise an error
-
-
 SEVEN = "linear", "conv1d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"
 
 # Programs for compile_row.

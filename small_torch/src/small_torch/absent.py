@@ -21,8 +21,8 @@ PUBLIC = """
 SIMILAR = """
     ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU ConcatDataset Container FunctionCtx FunctionMeta GLU
     LazyBatchNorm1d LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU
-    Rprop Softmin TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad adaptive_max_pool1d
-    adaptive_max_pool2d adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_
+    Rprop Softmin SubsetRandomSampler TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad
+    adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_
     arctan arctan2 arctan2_ arctan_ arctanh arctanh_ as_strided asin_ asinh asinh_ atan_ atanh_ avg_pool1d bilinear
     byte celu chalf clip_grads_with_norm_ compile compiler dataloader dataset dist dsplit dstack eigvalsh erfc erfc_
     fliplr flipud fmax fmin functional functionalize ger get_default_device get_num_interop_threads glu

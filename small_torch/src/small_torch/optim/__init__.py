@@ -217,13 +217,10 @@ class SGD(Optimizer):
         momentum = group["momentum"]
         if momentum:
             # v ← momentum v + ( 1 - dampening ) g,   at first v = g
-            if "momentum_buffer" not in state:
-                state["momentum_buffer"] = Tensor(np.array(g))
-                v = state["momentum_buffer"]._array
-            else:
-                v = state["momentum_buffer"]._array
-                v *= momentum
-                add_product(v, g, 1 - group["dampening"])
+            factor = 1 - group["dampening"] if state else 1
+            (v,) = get_state(state, p, "momentum_buffer")
+            v *= momentum
+            add_product(v, g, factor)
             if group["nesterov"]:
                 g = np.array(g)
                 add_product(g, v, momentum)
