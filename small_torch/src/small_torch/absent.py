@@ -19,10 +19,10 @@ PUBLIC = """
 
 # Names that torch has though they look like misspelt names of small_torch, and methods of torch's tensors and modules.
 SIMILAR = """
-    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU ConcatDataset Container FunctionCtx FunctionMeta GLU
+    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU Container FunctionCtx FunctionMeta ELU EmbeddingBag GLU
     LazyBatchNorm1d LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU
-    Rprop Softmin SubsetRandomSampler TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad
-    adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_
+    Rprop Softmin TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad adaptive_max_pool1d
+    adaptive_max_pool2d adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_
     arctan arctan2 arctan2_ arctan_ arctanh arctanh_ as_strided asin_ asinh asinh_ atan_ atanh_ avg_pool1d bilinear
     byte celu chalf clip_grads_with_norm_ compile compiler dataloader dataset dist dsplit dstack eigvalsh erfc erfc_
     fliplr flipud fmax fmin functional functionalize ger get_default_device get_num_interop_threads glu
@@ -30,7 +30,7 @@ SIMILAR = """
     linear_cross_entropy logit_ max_pool1d max_unpool1d max_unpool2d max_unpool3d msort name nanmedian nanquantile
     ne_ new optimizer pinv pinverse prelu range renorm reshape_as resize rrelu rrelu_ sampler selu
     set_default_device set_default_tensor_type sgn_ signal sinc sinc_ softmin tan_ types vdot view_as_complex vsplit
-    xlogy_ zero_
+    xlogy_ zero_ ConcatDataset SubsetRandomSampler
 """.split()
 OF_TENSORS = """
     absolute acosh addbmm addcdiv addmv addr adjoint apply arccos arccosh arcsin arcsinh arctan arctan2 arctanh
