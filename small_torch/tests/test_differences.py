@@ -81,6 +81,17 @@ y = x.repeat_interleave(2)
 y.sum().backward()
 y.sum().backward()
 print(x.grad)
+x = torch.ones(2, requires_grad=True)
+y = x * 3
+y.retain_grad()
+y.register_hook(lambda g: g * 10)
+y.sum().backward()
+print(y.grad)
+m = nn.Linear(2, 1)
+y = m(torch.ones(2))
+m.double()
+y.sum().backward()
+print(m.weight.grad.dtype)
 
 # axes and strides
 x = torch.arange(24).view(2, 3, 4)
@@ -99,29 +110,17 @@ x += 1
 print(x._version)
 x = torch.tensor([1, 2])
 print(x.addcmul_(x, x, value=1))
-
-# types and functions without axes
-print(isinstance(torch.ones(1), torch.FloatTensor), isinstance(torch.ones(1), torch.LongTensor))
-print(torch.ones(2).bool() @ torch.ones(2).bool())
-
-# an assignment that fits both ways
 x = torch.zeros(2, 2, 4)
 x[0, :, [1, 3]] = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 print(x[0])
-
-# retain_grad before a hook
-x = torch.ones(2, requires_grad=True)
-y = x * 3
-y.retain_grad()
-y.register_hook(lambda g: g * 10)
-y.sum().backward()
-print(y.grad)
-
-# a change through windows that overlap
 x = torch.zeros(3)
 w = x.unfold(0, 2, 1)
 w += 1
 print(x)
+
+# types and functions without axes
+print(isinstance(torch.ones(1), torch.FloatTensor), isinstance(torch.ones(1), torch.LongTensor))
+print(torch.ones(2).bool() @ torch.ones(2).bool())
 
 # a change of one of several views
 x = torch.ones(2, 2, requires_grad=True)
@@ -150,13 +149,6 @@ x[:1].detach_()
 
 # torch.distributions
 import torch.distributions
-
-# parameters that were cast after their use
-m = nn.Linear(2, 1)
-y = m(torch.ones(2))
-m.double()
-y.sum().backward()
-print(m.weight.grad.dtype)
 """
 SENTENCE = "is not in small_torch"
 SPLIT = [program.partition("\n") for program in PROGRAMS.strip().split("\n\n")]

@@ -36,9 +36,7 @@ def table(results, seconds):
     worst = Counter(max(result["verdicts"].values(), key=rank.index, default="same") for result in results)
     lines = [f"{'worst thing in a program':70} programs          statements"]
     for class_, title in CLASSES.items():
-        shares = [
-            f"{counts[class_]:7} {counts[class_] / max(counts.total(), 1):6.1%}" for counts in (worst, statements)
-        ]
+        shares = [f"{c[class_]:7} {c[class_] / max(c.total(), 1):6.1%}" for c in (worst, statements)]
         lines.append(f"{title:70} {'    '.join(shares)}")
     rate = len(results) / seconds
     return "\n".join([*lines, f"{len(results)} programs in {seconds:.0f} s, {rate:.0f} a second"])
@@ -47,9 +45,8 @@ def table(results, seconds):
 def describe(difference, count):
     lines = [f"## {difference['class']}, {difference['what']}: {difference['row']}  ({count} times)", "```python"]
     lines += [*difference["program"], "```", f"seed {difference['seed']}, {difference['where'] or 'result'}:"]
-    return "\n".join(
-        [*lines, f"- torch: {str(difference['torch'])[:600]}", f"- small: {str(difference['small'])[:600]}", ""]
-    )
+    lines += [f"- torch: {str(difference['torch'])[:600]}", f"- small: {str(difference['small'])[:600]}", ""]
+    return "\n".join(lines)
 
 
 def run(arguments):
