@@ -49,7 +49,7 @@ t.hstack([x, y]) | t.index_add(x, 1, j, y) | x.index_add(0, i[0, :2] * 0, y, alp
 x.index_put((i[0, :2], j[:2]), v[:2], accumulate=True) | x.index_select(1, j) | t.index_select(x, 0, i[0]) | x.masked_select(k) | x[k] | x[i[0]]
 t.movedim(b, 0, 2) | b.movedim((0, 1), (1, 0)) | t.narrow(x, 1, 1, 2) | t.nonzero(k) | k.nonzero(as_tuple=True) | t.numel(x) | b.permute(2, 0, 1)
 t.permute(x, (1, 0)) | t.ravel(b) | x.repeat_interleave(2) | t.repeat_interleave(x, j + 1, 1) | t.reshape(x, (3, 2)) | x.reshape(-1) | t.roll(x, 1) | x.roll((1, 1), (0, 1))
-t.scatter(x, 0, i, y) | x.scatter(1, i, 2.0) | t.scatter_add(x, 0, i, y) | x.scatter(1, i - 2, y) | x.scatter_add(0, i[:, :2], y.double()) | t.select(x, 1, 2) | t.split(x, 2, 1) | v.split([1, 2]) | x[:, :1].squeeze() | x[:1].squeeze(0) | t.squeeze(x)
+t.scatter(x, 0, i, y) | x.scatter(1, i, 2.0) | t.scatter_add(x, 0, i, y) | x.scatter(1, i - 2, y) | x.scatter_add(0, i[:, :2], y.double()) | x.index_copy(1, j, y.half()) | x.index_add(1, j, y.half()) | x.scatter(0, i, y.half()) | x.scatter_add(0, i, y.half()) | x.index_put((i[0, :2],), y.half()) | x.index_fill(1, j, y) | t.select(x, 1, 2) | t.split(x, 2, 1) | v.split([1, 2]) | x[:, :1].squeeze() | x[:1].squeeze(0) | t.squeeze(x)
 t.stack([x, y]) | t.stack((v, v), -1) | t.swapaxes(x, 0, 1) | t.t(x) | x.t() | x.T | b.mT | t.tile(v, (2, 2))
 t.transpose(b, 0, -1) | t.tril(q) | t.triu(q, 1) | x.tril(-1) | t.unbind(x) | b.unbind(1) | t.unflatten(b, 2, (2, -1)) | t.unsqueeze(x, 1) | x.unsqueeze(-1) | t.vstack([x, v])
 x.contiguous() | v.expand(2, 3) | v.expand_as(x) | v.repeat(2, 2) | b.unfold(2, 2, 1) | v.unfold(0, 2, 1) | x.view(6) | x.view(3, -1) | x.view_as(y)
