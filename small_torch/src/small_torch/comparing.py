@@ -10,11 +10,10 @@ from .elementwise import Formula, binary, compute, floating, masked, record_form
 from .messages import refuse
 from .operands import (
     broadcast_error,
-    check_fill,
+    fill_tensor,
     operands,
     refuse_type,
     refused_kinds,
-    scalar_array,
     tensor_from_number,
 )
 from .tensor import Tensor, wrap
@@ -136,9 +135,7 @@ def masked_fill(input, mask: Tensor, value: Operand):
     """Return input with value where the mask is set."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
-    if not isinstance(value, Tensor):
-        value = Tensor(scalar_array(check_fill(value, input.dtype), input.dtype))
-    refuse(value.ndim, "fill axes", "masked_fill_", value.ndim)
+    value = fill_tensor(value, input.dtype, "masked_fill_")
     try:
         array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:

@@ -8,10 +8,10 @@ from . import dtypes
 from .indexing import check_arrays, put, put_sum, take
 from .memory import contiguous
 from .messages import refuse
-from .operands import check_fill, refuse_type, scalar_array
+from .operands import fill_tensor, refuse_type
 from .rearranging import clone
 from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
-from .tape import recording, rename_node
+from .tape import rename_node
 from .tensor import Tensor, axis, record
 
 
@@ -58,7 +58,8 @@ def index_select(input, dim: int, index: Tensor):
     dim = axis(dim, input.ndim)
     refuse(index.ndim > 1, "index_select(): Index is supposed to be a vector", kind=IndexError)
     check_index_type("index_select", index)
-    refuse(not input.ndim and index.numel() != 1, "index_select(): a tensor without axes has one row")
+    if not input.ndim and index.numel() != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
     n = input._array.shape[dim] if input.ndim else 1
     outside = index._array[(index._array >= n) | (index._array < 0)]
     if outside.size and (dim == 1 or not input.numel() and input.ndim > 1):  # torch has a program of its own for these
@@ -74,7 +75,9 @@ def index_select(input, dim: int, index: Tensor):
 def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
     """Return a copy to which rows are added at these indices."""
     check_index_type("index_add_", index)
-    check_source_rows("index_add_", input, index, source)
+    refuse(source.dtype is not input.dtype, "rows type", input.dtype.title, source.dtype.title)
+    many = not source.ndim and index.numel() != 1
+    refuse(many, "Dimension specified as 0 but tensor has no dimensions", kind=IndexError)
     refuse(source.ndim != input.ndim, "rows shape", list(input.shape), list(source.shape))
     source = source if alpha == 1 else source * np.asarray(alpha).astype(source._array.dtype).item()
     return put_rows(input, dim, index, source, "index_add_")
@@ -83,18 +86,12 @@ def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
 def index_copy(input, dim: int, index: Tensor, source: Tensor):
     """Return a copy in which the rows at these indices are replaced."""
     check_index_type("index_copy_", index, [dtypes.int64])
-    check_source_rows("index_copy_", input, index, source)
     differ = source.ndim and input.ndim and source.ndim != input.ndim
     refuse(differ, "index_copy_(): source and self must have the same number of dimensions", kind=IndexError)
-    return put_rows(input, dim, index, source, "index_copy_")
-
-
-def check_source_rows(name, input, index, source):
-    """Raise torch's errors for an index and rows that do not fit."""
-    refuse(index.ndim > 1, f"{name}(): Index should have dimension 1 or 0 (got {index.ndim})", kind=IndexError)
     many = not source.ndim and index.numel() != 1
-    refuse(many, f"{name}(): When source is scalar, index should have one element", kind=IndexError)
-    refuse(source.dtype is not input.dtype, "rows type", name, input.dtype.title, source.dtype.title)
+    refuse(many, f"index_copy_(): a source without axes needs one index, not {index.numel()}", kind=IndexError)
+    refuse(source.dtype is not input.dtype, "copied rows type", input.dtype.title, source.dtype.title)
+    return put_rows(input, dim, index, source, "index_copy_")
 
 
 @accept_scalars
@@ -102,10 +99,12 @@ def put_rows(input, dim, index, source, name):
     """Return a copy in which rows are replaced, or to which they are added."""
     dim, adds = axis(dim, input.ndim), name == "index_add_"
     kind, title = (RuntimeError, "IndexAdd") if adds else (IndexError, "IndexCopy")
+    refuse(index.ndim > 1, f"{name}(): Index should have dimension 1 or 0 (got {index.ndim})", kind=IndexError)
     shapes = [[*x.shape[:dim], *x.shape[dim + 1 :]] for x in (input, source)]
     refuse(shapes[0] != shapes[1], "rows shape", list(input.shape), list(source.shape))
     n, count = index.numel(), source._array.shape[dim] if source.ndim else 1
-    refuse(n != count, f"{name}(): Number of indices ({n}) should be equal to source.size(dim) ({count})", kind=kind)
+    size = f"source.size(dim): ({count}), for dim: {dim}" if adds else f"source.size(dim) ({count})"
+    refuse(n != count, f"{name}(): Number of indices ({n}) should be equal to {size}", kind=kind)
     if not input.numel():
         return put(input, None, source, title, adds, [index], keep_order=False)
     check_rows(index, dim, input._array.shape[dim], IndexError if input.ndim == 1 else kind)
@@ -114,17 +113,11 @@ def put_rows(input, dim, index, source, name):
 
 def index_fill(input, dim: int, index: Tensor, value):
     """Return a copy in which the rows at these indices are filled with a number."""
-    is_tensor = isinstance(value, Tensor)
-    refuse(is_tensor and value.ndim, "fill axes", "index_fill_", is_tensor and value.ndim)
     check_index_type("index_fill_", index, [dtypes.int64], IndexError)
     refuse(index.ndim > 1, "Index has to be a vector/scalar")
-    if input.dtype.kind < 3 and (value.is_complex() if is_tensor else isinstance(value, complex)):
+    if isinstance(value, complex) and input.dtype.kind < 3:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-    if is_tensor and value.requires_grad and input.dtype.kind < 2 and recording[0]:
-        raise RuntimeError(f"Autograd not support dtype: {input.dtype.title}")
-    if not is_tensor:
-        value = Tensor(np.asarray(check_fill(value, input.dtype), input._array.dtype))
-    return fill_rows(input, dim, index, value.to(input.dtype))
+    return fill_rows(input, dim, index, fill_tensor(value, input.dtype, "index_fill_").to(input.dtype))
 
 
 @accept_scalars
@@ -184,8 +177,7 @@ def scatter(input, dim: int, index: Tensor, src=None, *, value=None):
     if isinstance(src, Tensor):
         return put_grid(input, checked_axis("scatter", input, dim, index, src), index, src, "Scatter")
     dim = checked_axis("scatter", input, dim, index)
-    src = Tensor(scalar_array(check_fill(src, input.dtype), input.dtype))
-    return put_grid(input, dim, index, src, "Scatter.1")
+    return put_grid(input, dim, index, fill_tensor(src, input.dtype, "scatter"), "Scatter.1")
 
 
 def scatter_add(input, dim: int, index: Tensor, src: Tensor):
@@ -228,7 +220,7 @@ def repeat_interleave(input, repeats=None, dim=None):
         input, dim = flatten(input), 0
     if isinstance(repeats, Tensor):
         at = axis(dim, input.ndim, wrap_scalar=False)
-        return index_select(input, at, Tensor(repeated_indices(repeats, input._array.shape[at])))
+        return index_select(input, at, Tensor(repeated_indices(repeats, input._array.shape[at], dim)))
     at, shape = axis(dim, input.ndim), input._array.shape
     refuse(repeats < 0, "Repeats must be non-negative")
     after = at + 1 if shape else axis(1, 0)
@@ -236,10 +228,10 @@ def repeat_interleave(input, repeats=None, dim=None):
     return flatten(clone(copies, memory_format="torch.contiguous_format"), at, at + 1)
 
 
-def repeated_indices(repeats, n):
-    """Return the indices below n, each repeated as often as a tensor says."""
+def repeated_indices(repeats, n, dim=0):
+    """Return the indices along an axis of length n, each repeated as often as a tensor says."""
     refuse_type("repeat_interleave", repeats)
     counts = repeats._array
-    refuse(counts.ndim > 1 or counts.size not in (1, n), "repeats must have one number, or {}", n)
+    refuse(counts.ndim > 1 or counts.size not in (1, n), "repeats count", counts.size, dim, n)
     refuse((counts < 0).any(), "repeats can not be negative")
     return np.repeat(np.arange(n), counts.astype(np.intp))

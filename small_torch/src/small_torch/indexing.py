@@ -33,7 +33,9 @@ def split_index(index, shape):
     """
     index = as_tuple(index)
     used = sum(map(count_axes, index))
-    refuse(not shape and len(index) == 1 and type(index[0]) is int, "index of number")
+    if not shape and len(index) == 1:
+        refuse(type(index[0]) is int, "index of number")
+        refuse(type(index[0]) is slice, "slice() cannot be applied to a 0-dim tensor.", kind=IndexError)
     refuse(used > len(shape), f"too many indices for tensor of dimension {len(shape)}", kind=IndexError)
     pairs, sizes, dim, name = [], [], 0, "Alias"  # pairs: of parts of `basic` and `places`; None at integers
     for item in index:
@@ -78,9 +80,8 @@ def as_tuple(index):
     """Return an index as a tuple; torch takes a list that holds more than numbers as one, too."""
     if isinstance(index, tuple):
         return index
-    if isinstance(index, list) and any(
-        isinstance(item, (Tensor, list, tuple, slice)) or item is None or item is Ellipsis for item in index
-    ):
+    nested = Tensor, list, tuple, slice, type(None), type(...)
+    if isinstance(index, list) and any(isinstance(item, nested) for item in index):
         warnings.warn(AS_TUPLE, stacklevel=3)
         return tuple(index)
     return (index,)

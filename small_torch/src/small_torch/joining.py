@@ -34,7 +34,7 @@ def narrow(input, dim: int, start, length: int):
 
 def unbind(input, dim: int = 0):
     """Return all slices along an axis, as a tuple."""
-    dim = axis(dim, input.ndim, wrap_scalar=False)
+    dim = axis(axis(dim, input.ndim), input.ndim, wrap_scalar=False)
     indices = [(*(slice(None),) * dim, i, ...) for i in range(input._array.shape[dim])]
     return pieces(input, indices, "Unbind", lambda *gs: stack(gs, dim))
 

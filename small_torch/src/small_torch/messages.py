@@ -138,8 +138,10 @@ RuntimeError: product sizes: mat1 and mat2 shapes cannot be multiplied ({})
 RuntimeError: product types: {} and mat2 must have the same dtype, but got {} and {}
 RuntimeError: qr mode: qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'
 RuntimeError: recurrent input size: input.size(-1) must be equal to input_size. Expected {}, got {}
+RuntimeError: repeats count: repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}
 RuntimeError: rounding mode: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'
-RuntimeError: rows type: {}(): self and source expected to have the same dtype, but got (self) {} and (source) {}
+RuntimeError: rows type: index_add_(): self ({}) and source ({}) must have the same scalar type
+RuntimeError: copied rows type: index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}
 RuntimeError: rows shape: source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} source.shape = {}
 RuntimeError: sequences: pad_sequence: Expected iterable for input sequences, but got arg of type: {}
 RuntimeError: sparse size: 'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {}, sparse_dim = {}, dense_dim = {}

@@ -7,6 +7,7 @@ import numpy as np
 from . import dtypes
 from .messages import error, refuse
 from .nested import check_range
+from .tape import recording
 from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
@@ -135,6 +136,16 @@ def check_fill(value, dtype):
         return np.asarray(value).astype(dtype.np)
     if dtype.kind == 2 and np.isfinite(value) and abs(value) > float(np.finfo(dtype.np).max):
         raise error
+    return value
+
+
+def fill_tensor(value, dtype, name):
+    """Return a number, or a tensor without axes, as a tensor to fill one of this type with. name: the operation."""
+    if not isinstance(value, Tensor):
+        return Tensor(scalar_array(check_fill(value, dtype), dtype))
+    refuse(value.ndim, "fill axes", name, value.ndim)
+    refuse(value.is_complex() and dtype.kind < 3, f"{name}: a complex number cannot be converted to {dtype}")
+    refuse(value._requires_grad and dtype.kind < 2 and recording[0], f"Autograd not support dtype: {dtype.title}")
     return value
 
 

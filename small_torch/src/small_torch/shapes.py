@@ -36,7 +36,7 @@ def takes_sizes(operation):
 
     @functools.wraps(operation)
     def strict(input, *sizes, **named):
-        if len(sizes) + len(named) != 1 or named.keys() > {name}:
+        if len(sizes) + len(named) != 1 or named.keys() - {name}:
             return operation(input, *sizes, **named)  # raises TypeError
         check_argument(title, name, named.get(name, *sizes), Sizes, 2)
         return call(input, *sizes, **named)
@@ -126,10 +126,7 @@ def can_view(array, shape):
 
 
 def view(input, *shape, **named):
-    """Return a view of another shape, or of the same memory in another type.
-
-    Raise RuntimeError where the numbers would have to be copied.
-    """
+    """Return a view of another shape, or of the same memory in another type; raise RuntimeError if there is none."""
     if not (len(shape) == 1 and isinstance(shape[0], dtypes.dtype)):
         return view_to_shape(input, *shape, **named)
     try:
