@@ -72,7 +72,8 @@ def comparison(name, function=None, numbers=True):
     function, refused = getattr(np, function or name), refused_kinds(name)
 
     def operation(input, other):
-        refuse(not numbers and not isinstance(other, Tensor), "two tensors are needed", kind=TypeError)
+        if not numbers and not isinstance(other, Tensor):
+            raise TypeError("two tensors are needed")
         a, b = operands(input, other)
         if a._array.dtype.kind in refused:
             refuse_type(name, a, b)

@@ -144,7 +144,8 @@ def fill_tensor(value, dtype, name):
     if not isinstance(value, Tensor):
         return Tensor(scalar_array(check_fill(value, dtype), dtype))
     refuse(value.ndim, "fill axes", name, value.ndim)
-    refuse(value.is_complex() and dtype.kind < 3, f"{name}: a complex number cannot be converted to {dtype}")
+    wrong = value.is_complex() and dtype.kind < 3
+    refuse(wrong, f"{name}(): Converting complex Scalar to non-complex type is not supported")
     refuse(value._requires_grad and dtype.kind < 2 and recording[0], f"Autograd not support dtype: {dtype.title}")
     return value
 
