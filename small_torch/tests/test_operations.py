@@ -45,7 +45,7 @@ i.unique() | t.unique(i, return_inverse=True, return_counts=True) | x.var() | x.
 t.broadcast_tensors(x, v) | t.broadcast_to(v, (2, 3)) | t.cat([x, y]) | t.cat((x, y), 1) | t.cat([x, y.float()])
 x.chunk(2, 1) | t.chunk(v, 2) | x.clone() | t.concat([x, x]) | t.concatenate([v, v]) | t.diag(v) | t.diag(q, 1)
 t.diag_embed(x) | q.diagonal() | t.diagonal(b, 1, 0, 2) | t.flatten(b) | b.flatten(1) | b.flatten(0, 1) | t.flip(x, (0,)) | x.flip(0, 1) | x.gather(0, i) | t.gather(x, 1, i)
-t.hstack([x, y]) | t.index_add(x, 1, j, y) | x.index_add(0, i[0, :2] * 0, y, alpha=2) | t.index_copy(x, 1, j, y) | x.index_copy(0, i[0, :1], y[:1, :1]) | x.index_add(0, i[0, :1], y[:1, :1]) | x.index_fill(1, j[:1], 2.0) | t.index_put(x, (i[0, :2],), y)
+t.hstack([x, y]) | t.index_add(x, 1, j, y) | x.index_add(0, i[0, :2] * 0, y, alpha=2) | t.index_copy(x, 1, j, y) | x.index_add(0, i[0, :1], y[:1, :1]) | x.index_fill(1, j[:1], 2.0) | t.index_put(x, (i[0, :2],), y)
 x.index_put((i[0, :2], j[:2]), v[:2], accumulate=True) | x.index_select(1, j) | t.index_select(x, 0, i[0]) | x.masked_select(k) | x[k] | x[i[0]]
 t.movedim(b, 0, 2) | b.movedim((0, 1), (1, 0)) | t.narrow(x, 1, 1, 2) | t.nonzero(k) | k.nonzero(as_tuple=True) | t.numel(x) | b.permute(2, 0, 1)
 t.permute(x, (1, 0)) | t.ravel(b) | x.repeat_interleave(2) | t.repeat_interleave(x, j + 1, 1) | t.reshape(x, (3, 2)) | x.reshape(-1) | t.roll(x, 1) | x.roll((1, 1), (0, 1))

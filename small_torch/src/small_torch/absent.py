@@ -134,6 +134,7 @@ def refuse_missing_names(package):
 MISSING_KEYWORDS = {
     "addmm": "out_dtype", "bmm": "out_dtype", "cdist": "compute_mode", "cov": "fweights aweights",
     "gather": "sparse_grad", "quantile": "interpolation", "repeat_interleave": "output_size",
+    "scatter": "reduce", "scatter_": "reduce",
 }  # fmt: skip
 
 

@@ -6,16 +6,15 @@ import numpy as np
 
 from . import dtypes
 from .arguments import Operand
-from .elementwise import Formula, binary, compute, masked, record_formula, set_name
+from .elementwise import Formula, binary, compute, floating, masked, record_formula, set_name
 from .messages import refuse
 from .operands import (
     broadcast_error,
-    cannot_broadcast,
-    check_fill,
+    fill_tensor,
     operands,
     refuse_type,
     refused_kinds,
-    scalar_array,
+    tensor_from_number,
 )
 from .tensor import Tensor, wrap
 
@@ -26,11 +25,10 @@ def clamp(input, min: Operand = None, max: Operand = None):
     for bound in (min, max):
         input, _ = operands(input, input if bound is None else bound)
     refuse_type("clamp", input)
-    dtype = input._array.dtype
-    lowest, highest = (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
-    if dtype.kind in "iu":
-        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
-    low, high = operands(input, lowest if min is None else min)[1], operands(input, highest if max is None else max)[1]
+    dtype, limits = input._array.dtype, (-np.inf, np.inf)
+    if dtype.kind in "biu":
+        limits = (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    low, high = (operands(input, limit if bound is None else bound)[1] for limit, bound in zip(limits, (min, max)))
     return record_formula(CLAMP, compute(clamp_array, input, low, high), input, low, high)
 
 
@@ -69,23 +67,20 @@ def extreme(name, function, is_worse):
 maximum, minimum = extreme("maximum", np.maximum, operator.lt), extreme("minimum", np.minimum, operator.gt)
 
 
-def comparison(name, function=None, prepare=operands):
-    """Make an operation whose results are bools, or integers, by numpy's function of this name or another one."""
+def comparison(name, function=None, numbers=True):
+    """Make an operation on two tensors, or a tensor and a number, from numpy's function of this name or another one."""
     function, refused = getattr(np, function or name), refused_kinds(name)
 
     def operation(input, other):
-        a, b = prepare(input, other)
+        if not numbers and not isinstance(other, Tensor):
+            raise TypeError("two tensors are needed")
+        a, b = operands(input, other)
         if a._array.dtype.kind in refused:
             refuse_type(name, a, b)
         return wrap(compute(function, a, b))
 
-    operation.__annotations__["other"] = Tensor if prepare is two_tensors else Operand
+    operation.__annotations__["other"] = Operand if numbers else Tensor
     return set_name(name, operation)
-
-
-def two_tensors(input: Tensor, other: Tensor):
-    refuse(not isinstance(other, Tensor), "two tensors are needed", kind=TypeError)
-    return input, other
 
 
 eq, ne, lt, gt = map(comparison, ("eq", "ne", "lt", "gt"), ("equal", "not_equal", "less", "greater"))
@@ -93,7 +88,7 @@ le, ge = comparison("le", "less_equal"), comparison("ge", "greater_equal")
 lshift, rshift = comparison("lshift", "left_shift"), comparison("rshift", "right_shift")
 bitwise_and, bitwise_or, bitwise_xor = map(comparison, ("bitwise_and", "bitwise_or", "bitwise_xor"))
 logical_and, logical_or, logical_xor = (
-    comparison(name, prepare=two_tensors) for name in ("logical_and", "logical_or", "logical_xor")
+    comparison(name, numbers=False) for name in ("logical_and", "logical_or", "logical_xor")
 )
 
 
@@ -108,16 +103,8 @@ isnan, isinf, isfinite, logical_not = map(predicate, ("isnan", "isinf", "isfinit
 
 def isclose(input, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False):
     refuse(input.dtype is not other.dtype, "{} did not match {}", input.dtype.title, other.dtype.title)
-    if cannot_broadcast(input, other):
-        raise broadcast_error(input, other)
-    a, b = (
-        array if array.dtype.kind in "fc" else array.astype(dtypes.default[0].np)
-        for array in (input._array, other._array)
-    )
-    with np.errstate(all="ignore"):
-        near = np.abs(a - b) <= atol + rtol * np.abs(b)
-        near = (near & np.isfinite(a) & np.isfinite(b)) | (input._array == other._array)
-    return Tensor(near | (np.isnan(a) & np.isnan(b)) if equal_nan else near)
+    a, b = floating(input), floating(other)
+    return wrap(compute(lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), a, b))
 
 
 def allclose(input, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -135,14 +122,9 @@ def where(condition: Tensor, input: Operand = None, other: Operand = None):
         return condition.nonzero(as_tuple=True)
     refuse(condition._array.dtype not in (bool, np.uint8), "condition type", condition.dtype.title)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-        dtype = dtypes.promote(dtypes.from_number(input), dtypes.from_number(other))
-        a, b = (Tensor(np.asarray(number, dtype.np)) for number in (input, other))
-    else:
-        a, b = operands(input, other)
+        input = tensor_from_number(input)
+    a, b = operands(input, other)
     condition = condition if condition._array.dtype == bool else condition.to(dtypes.bool_)
-    for pair in ((a, condition), (b, condition), (a, b)):
-        if cannot_broadcast(*pair):
-            raise broadcast_error(*pair)
     return record_formula(WHERE, compute(np.where, condition, a, b), a, b, condition)
 
 
@@ -154,9 +136,7 @@ def masked_fill(input, mask: Tensor, value: Operand):
     """Return input with value where the mask is set."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
-    if not isinstance(value, Tensor):
-        value = Tensor(scalar_array(check_fill(value, input.dtype), input.dtype))
-    refuse(value.ndim, "fill axes", "masked_fill_", value.ndim)
+    value = fill_tensor(value, input.dtype, "masked_fill_")
     try:
         array = np.where(mask._array, value._array.astype(input._array.dtype), input._array)
     except ValueError:

@@ -19,10 +19,7 @@ CUMMAX = return_type("cummax", ("values", "indices"))
 
 
 def accumulate(function, x, dim, dtype):
-    """Return a tensor's running sums or products in a type, and what they are made from: (array, input, axis).
-
-    float32 is accumulated in float64, and rounded at each place; integers become int64.
-    """
+    """Return running sums or products, computed in float64 or int64, and what they are made from: an array, an axis."""
     at = axis(dim, x.ndim)
     if dtype is dtypes.bool_ and x.ndim and x.numel():
         raise NotImplementedError(f"\"{function.__name__}_out_cpu\" not implemented for 'Bool'")
@@ -64,21 +61,15 @@ def cummax(input, dim: int):
     """Return running maxima and their indices (the last, of equal ones)."""
     at = axis(dim, input.ndim)
     refuse_type("cummax", input)
-    x = np.moveaxis(input._array, at, 0)
-    indices = np.zeros(x.shape, np.int64)
-    best_value, best_index = x[:1], indices[:1]
-    for i in range(len(x)):
-        current = x[i : i + 1]
-        is_better = (current >= best_value) & ~np.isnan(best_value) | np.isnan(current)
-        best_value, best_index = np.where(is_better, current, best_value), np.where(is_better, i, best_index)
-        indices[i : i + 1] = best_index
-    indices = contiguous(np.moveaxis(indices, 0, at))
-    shape = input._array.shape
+    x = input._array
+    is_best = (x == np.maximum.accumulate(x, at)) | np.isnan(x)
+    places = np.arange(x.shape[at]).reshape([-1 if i == at else 1 for i in range(x.ndim)])
+    indices = contiguous(np.maximum.accumulate(np.where(is_best, places, 0), at))
 
     def rule(g, _):
-        return scatter_add(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
+        return scatter_add(Tensor(np.zeros(indices.shape, g._array.dtype)), at, Tensor(indices), g)
 
-    array = contiguous(np.take_along_axis(input._array, indices, at))
+    array = contiguous(np.take_along_axis(x, indices, at))
     return CUMMAX(*record_many([array, indices], "Cummax", (input,), rule, [input]))
 
 

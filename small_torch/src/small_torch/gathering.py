@@ -5,14 +5,13 @@ import functools
 import numpy as np
 
 from . import dtypes
-from .creation import zeros_like
-from .indexing import check_bounds, put, put_sum, take
+from .indexing import check_arrays, put, put_sum, take
 from .memory import contiguous
-from .messages import error, refuse
-from .operands import check_fill, refuse_type, scalar_array
+from .messages import refuse
+from .operands import fill_tensor, refuse_type
 from .rearranging import clone
 from .shapes import broadcast_tensors, expand, flatten, reshape, unsqueeze
-from .tape import recording, rename_node
+from .tape import rename_node
 from .tensor import Tensor, axis, record
 
 
@@ -37,11 +36,16 @@ def accept_scalars(operation):
     return call
 
 
-def as_scalar(x):
-    """Return a tensor of one number without axes, which is no view."""
-    out = reshape(x, ())
-    out._base = None
-    return out
+def check_index_type(name, index, types=(dtypes.int64, dtypes.int32), kind=RuntimeError):
+    """Raise an error if an index is of another type."""
+    refuse(index.dtype not in types, "{}(): Expected dtype int32/int64 for index", name, kind=kind)
+
+
+def check_rows(index, dim, size, kind=RuntimeError):
+    """Raise an error if an index is negative or too large."""
+    wrong = index._array[(index._array < 0) | (index._array >= size)]
+    if wrong.size:
+        raise kind(f"index {wrong.flat[0]} is out of bounds for dimension {dim} with size {size}")
 
 
 def rows_at(dim, index):
@@ -53,15 +57,12 @@ def index_select(input, dim: int, index: Tensor):
     """Return the rows (or slices along another axis) with these indices."""
     dim = axis(dim, input.ndim)
     refuse(index.ndim > 1, "index_select(): Index is supposed to be a vector", kind=IndexError)
-    refuse(index.dtype not in (dtypes.int64, dtypes.int32), "index_select(): Expected dtype int32 or int64 for index")
+    check_index_type("index_select", index)
     if not input.ndim and index.numel() != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
     n = input._array.shape[dim] if input.ndim else 1
-    refuse(not n and index.numel() and input.ndim > 1, "index_select(): self indexing axis dim should be positive")
     outside = index._array[(index._array >= n) | (index._array < 0)]
-    if outside.size and (
-        dim == 1 or not input.numel() and input.ndim > 1
-    ):  # torch has a program of its own for this dimension
+    if outside.size and (dim == 1 or not input.numel() and input.ndim > 1):  # torch has a program of its own for these
         raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={n}")
     refuse(outside.size, "index out of range in self", kind=IndexError)
     if not input.ndim:
@@ -73,86 +74,50 @@ def index_select(input, dim: int, index: Tensor):
 
 def index_add(input, dim: int, index: Tensor, source: Tensor, *, alpha=1):
     """Return a copy to which rows are added at these indices."""
-    dim = axis(dim, input.ndim)
+    check_index_type("index_add_", index)
     refuse(source.dtype is not input.dtype, "rows type", input.dtype.title, source.dtype.title)
-    if not source.ndim and index.numel() != 1:
-        axis(0, 0, wrap_scalar=False)
-    wrong = not input.ndim and source.ndim and index.numel() == source._array.shape[dim]
-    refuse(wrong, "rows shape", list(input.shape), list(source.shape))
-    return add_rows_at(input, dim, index, source, alpha)
-
-
-@accept_scalars
-def add_rows_at(input, dim, index, source, alpha):
-    refuse(index.ndim > 1, "rows index", index.ndim, index.dtype.title, list(index.shape))
-    if index.numel() != (source._array.shape[dim] if source.ndim else 1):
-        raise error("rows count", index.numel(), source._array.shape[dim] if source.ndim else 1, dim)
-    if source.ndim != input.ndim or slice_shape(input, dim) != slice_shape(source, dim):
-        raise error("rows shape", list(input.shape), list(source.shape))
-    if not input.numel():
-        return unchanged(input, source, "IndexAdd")
-    if input.ndim == 1 and ((index._array < 0) | (index._array >= input.numel())).any():
-        raise IndexError("index out of range in self")
-    check_rows(RuntimeError, "", index, dim, input)
+    many = not source.ndim and index.numel() != 1
+    refuse(many, "Dimension specified as 0 but tensor has no dimensions", kind=IndexError)
+    refuse(source.ndim != input.ndim, "rows shape", list(input.shape), list(source.shape))
     source = source if alpha == 1 else source * np.asarray(alpha).astype(source._array.dtype).item()
-    return put(input, rows_at(dim, index), source, "IndexAdd", True, [index], keep_order=False)
-
-
-def unchanged(input, values, name):
-    """Return a copy of the input, to be recorded as one in which none of the values stands."""
-    return record(input._array.copy(), name, (input, values), lambda g: (g, zeros_like(values)))
-
-
-def check_rows(error, name, index, dim, input):
-    """Raise an error if an index is negative or too large."""
-    n = input._array.shape[dim]
-    wrong = index._array[(index._array < 0) | (index._array >= n)]
-    if wrong.size:
-        raise error(f"{name}index {wrong.flat[0]} is out of bounds for dimension {dim} with size {n}")
-
-
-def slice_shape(input, dim):
-    """Return the shape without one axis."""
-    return [*input.shape[:dim], *input.shape[dim + 1 :]]
+    return put_rows(input, dim, index, source, "index_add_")
 
 
 def index_copy(input, dim: int, index: Tensor, source: Tensor):
     """Return a copy in which the rows at these indices are replaced."""
-    dim = axis(dim, input.ndim)
-    refuse(index.ndim > 1, "index_copy_(): Index should have dimension 1 or 0 (got {})", index.ndim, kind=IndexError)
-    refuse(source.ndim and input.ndim and source.ndim != input.ndim, "copied rows axes", source.ndim, input.ndim)
-    refuse(not source.ndim and index.numel() != 1, "copied number", index.numel())
+    check_index_type("index_copy_", index, [dtypes.int64])
+    differ = source.ndim and input.ndim and source.ndim != input.ndim
+    refuse(differ, "index_copy_(): source and self must have the same number of dimensions", kind=IndexError)
+    many = not source.ndim and index.numel() != 1
+    refuse(many, f"index_copy_(): a source without axes needs one index, not {index.numel()}", kind=IndexError)
     refuse(source.dtype is not input.dtype, "copied rows type", input.dtype.title, source.dtype.title)
-    return copy_rows(input, dim, index, source)
+    return put_rows(input, dim, index, source, "index_copy_")
 
 
 @accept_scalars
-def copy_rows(input, dim, index, source):
-    if slice_shape(input, dim) != slice_shape(source, dim):
-        destination_shape, source_shape = (" ".join(map(str, slice_shape(x, dim))) for x in (input, source))
-        raise error("copied rows shape", destination_shape, dim, source_shape)
-    if source.ndim and index.numel() != source._array.shape[dim]:
-        raise error("copied rows count", index.numel(), source._array.shape[dim])
+def put_rows(input, dim, index, source, name):
+    """Return a copy in which rows are replaced, or to which they are added."""
+    dim, adds = axis(dim, input.ndim), name == "index_add_"
+    kind, title = (RuntimeError, "IndexAdd") if adds else (IndexError, "IndexCopy")
+    refuse(index.ndim > 1, f"{name}(): Index should have dimension 1 or 0 (got {index.ndim})", kind=IndexError)
+    shapes = [[*x.shape[:dim], *x.shape[dim + 1 :]] for x in (input, source)]
+    refuse(shapes[0] != shapes[1], "rows shape", list(input.shape), list(source.shape))
+    n, count = index.numel(), source._array.shape[dim] if source.ndim else 1
+    size = f"source.size(dim): ({count}), for dim: {dim}" if adds else f"source.size(dim) ({count})"
+    refuse(n != count, f"{name}(): Number of indices ({n}) should be equal to {size}", kind=kind)
     if not input.numel():
-        return unchanged(input, source, "IndexCopy")
-    check_rows(IndexError, "index_copy_(): ", index, dim, input)
-    return put(input, rows_at(dim, index), source, "IndexCopy", saved=[index], keep_order=False)
+        return put(input, None, source, title, adds, [index], keep_order=False)
+    check_rows(index, dim, input._array.shape[dim], IndexError if input.ndim == 1 else kind)
+    return put(input, rows_at(dim, index), source, title, adds, [index], keep_order=False)
 
 
 def index_fill(input, dim: int, index: Tensor, value):
     """Return a copy in which the rows at these indices are filled with a number."""
-    if isinstance(value, Tensor) and value.ndim:
-        raise error("fill axes", "index_fill_", value.ndim)
-    is_complex = value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)
-    if is_complex and input.dtype.kind < 3:
-        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    check_index_type("index_fill_", index, [dtypes.int64], IndexError)
     refuse(index.ndim > 1, "Index has to be a vector/scalar")
-    if isinstance(value, Tensor) and value.requires_grad and input.dtype.kind < 2 and recording[0]:
-        raise RuntimeError(f"Autograd not support dtype: {input.dtype.title}")
-    if not isinstance(value, Tensor):
-        value = Tensor(np.asarray(check_fill(value, input.dtype), input._array.dtype))
-    value = value.to(input.dtype)
-    return fill_rows(input, dim, index, value)
+    if isinstance(value, complex) and input.dtype.kind < 3:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    return fill_rows(input, dim, index, fill_tensor(value, input.dtype, "index_fill_").to(input.dtype))
 
 
 @accept_scalars
@@ -160,9 +125,8 @@ def fill_rows(input, dim, index, value):
     dim = axis(dim, input.ndim)
     n = input._array.shape[dim]
     if not input.numel() and n:
-        return unchanged(input, value, "IndexFill")
-    for item in index._array.reshape(-1):
-        check_bounds(item, dim, n)
+        return put(input, None, value, "IndexFill", saved=[index])
+    check_arrays([index._array], [n])
     return put(input, rows_at(dim, index), reshape(value, ()), "IndexFill", saved=[index])
 
 
@@ -176,30 +140,22 @@ def index_grid(index, dim):
 def checked_axis(name, input, dim, index, src=None):
     """Check the arguments of gather or scatter; return the axis, counted from the front."""
     dim = axis(dim, input.ndim)
-    refuse(index.dtype not in (dtypes.int64, dtypes.int32), f"{name}(): Expected dtype int32/int64 for index")
-    if isinstance(src, Tensor) and src.dtype is not input.dtype:
+    check_index_type(name, index)
+    if src is not None and src.dtype is not input.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if not index.numel():
         return dim
-    if (index.ndim or 1) != (input.ndim or 1):
-        raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
-        )
-    if isinstance(src, Tensor) and (index.ndim or 1) != (src.ndim or 1):
-        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    a, b, c = (list(x.shape) for x in (index, input, index if not isinstance(src, Tensor) else src))
-    if any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim) or any(m > n for m, n in zip(a or [1], c or [1])):
-        raise RuntimeError(
-            f"Size does not match at dimension {next(at for at, (m, n) in enumerate(zip(a, b)) if at != dim and m > n)}"
-            f" expected index {a} to be no larger than self {b} apart from dimension {dim}"
-            if name == "gather"
-            else f"Expected index {a} to be no larger than self {b} apart from dimension {dim}"
-            + (f" and to be no larger size than src {c}" if isinstance(src, Tensor) else "")
-        )
-    n = input._array.shape[dim] if input.ndim else 1
-    wrong = index._array[(index._array >= n) | (index._array < 0)]
-    if wrong.size:
-        raise RuntimeError(f"index {wrong.flat[0]} is out of bounds for dimension {dim} with size {n}")
+    for title, other in {"input" if name == "gather" else "self": input, "src": src}.items():
+        differ = other is not None and (index.ndim or 1) != (other.ndim or 1)
+        refuse(differ, "Index tensor must have the same number of dimensions as {} tensor", title)
+    a, b = list(index.shape), list(input.shape)
+    too_large = any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim)
+    text = f"Expected index {a} to be no larger than self {b} apart from dimension {dim}"
+    if src is not None:
+        too_large = too_large or any(m > n for m, n in zip(a or [1], src.shape or [1]))
+        text += f" and to be no larger size than src {list(src.shape)}"
+    refuse(too_large, text)
+    check_rows(index, dim, input._array.shape[dim] if input.ndim else 1)
     return dim
 
 
@@ -214,15 +170,14 @@ def gather(input, dim: int, index: Tensor):
     return record(array, "Gather", (input,), lambda g: put_sum(g, shape, place), [input, index])
 
 
-def scatter(input, dim: int, index: Tensor, src=None, *, value=None, reduce=None):
-    """Return a copy in which src's numbers stand at the indices: the opposite of gather."""
+def scatter(input, dim: int, index: Tensor, src=None, *, value=None):
+    """Return a copy in which src's numbers, or a value, stand at the indices: the opposite of gather."""
+    refuse((src is None) == (value is None), "scatter() takes either src or value", kind=TypeError)
     src = value if src is None else src
-    dim = checked_axis("scatter", input, dim, index, src)
-    refuse(reduce is not None, "small_torch has no scatter with reduce", kind=NotImplementedError)
-    from_tensor = isinstance(src, Tensor)
-    if not from_tensor:
-        src = Tensor(scalar_array(check_fill(src, input.dtype), input.dtype))
-    return put_grid(input, dim, index, src, "Scatter" if from_tensor else "Scatter.1")
+    if isinstance(src, Tensor):
+        return put_grid(input, checked_axis("scatter", input, dim, index, src), index, src, "Scatter")
+    dim = checked_axis("scatter", input, dim, index)
+    return put_grid(input, dim, index, fill_tensor(src, input.dtype, "scatter"), "Scatter.1")
 
 
 def scatter_add(input, dim: int, index: Tensor, src: Tensor):
@@ -231,16 +186,16 @@ def scatter_add(input, dim: int, index: Tensor, src: Tensor):
     return put_grid(input, dim, index, src, "ScatterAdd", accumulate=True)
 
 
+@accept_scalars
 def put_grid(input, dim, index, src, name, accumulate=False):
     """Put numbers of `src` at the indices: as many of each axis as the index has."""
     if not index.numel():
-        return unchanged(input, src, name)
-    if not input.ndim:
-        return reshape(put_grid(reshape(input, 1), dim, index, src, name, accumulate), ())
-    lengths = index._array.shape or (1,)
-    place = index_grid(index if index.ndim else reshape(index, 1), dim)
-    part = Tensor(src._array[tuple(slice(n) for n in lengths)]) if src.ndim else src
-    return put(input, place, part, name, accumulate, [index], src if src.ndim else None, keep_order=False)
+        return put(input, None, src, name, saved=[index], keep_order=False)
+    if not index.ndim:
+        index = reshape(index, 1)
+    part = Tensor(src._array[tuple(slice(n) for n in index._array.shape)]) if src.ndim else src
+    source = src if src.ndim else None
+    return put(input, index_grid(index, dim), part, name, accumulate, [index], source, keep_order=False)
 
 
 def masked_select(input, mask: Tensor):
@@ -257,26 +212,26 @@ def nonzero(input, *, as_tuple: bool = False):
     return Tensor(np.argwhere(input._array))
 
 
-def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
-    """Repeat each element, with the copies side by side."""
-    counts = input if repeats is None else repeats
-    if isinstance(counts, Tensor):
-        refuse_type("repeat_interleave", counts)
-    if repeats is None:  # of counts alone, torch makes indices
-        refuse(input.ndim != 1, "repeat_interleave only accept 1D vector as repeat")
-        return Tensor(np.repeat(np.arange(input.numel()), input._array))
+def repeat_interleave(input, repeats=None, dim=None):
+    """Repeat each element, with the copies side by side; without `repeats`, the indices of so many elements."""
+    if repeats is None:
+        return Tensor(repeated_indices(input, input.numel()))
     if dim is None:
         input, dim = flatten(input), 0
-    at = axis(dim, input.ndim, wrap_scalar=not isinstance(repeats, Tensor))
-    if isinstance(repeats, (int, np.integer)):
-        refuse(repeats < 0, "Repeats must be non-negative")
-        shape = input._array.shape
-        copies = expand(
-            unsqueeze(input, at + 1 if shape else axis(1, 0)), (*shape[: at + 1], repeats, *shape[at + 1 :])
-        )
-        return flatten(clone(copies, memory_format="torch.contiguous_format"), at, at + 1)
-    counts, n = repeats._array, input._array.shape[at]
-    refuse(counts.ndim > 1, "repeats must be 0-dim or 1-dim tensor")
-    refuse(counts.size not in (1, n), "repeats count", counts.size, dim, n)
+    if isinstance(repeats, Tensor):
+        at = axis(dim, input.ndim, wrap_scalar=False)
+        return index_select(input, at, Tensor(repeated_indices(repeats, input._array.shape[at], dim)))
+    at, shape = axis(dim, input.ndim), input._array.shape
+    refuse(repeats < 0, "Repeats must be non-negative")
+    after = at + 1 if shape else axis(1, 0)
+    copies = expand(unsqueeze(input, after), (*shape[: at + 1], repeats, *shape[at + 1 :]))
+    return flatten(clone(copies, memory_format="torch.contiguous_format"), at, at + 1)
+
+
+def repeated_indices(repeats, n, dim=0):
+    """Return the indices along an axis of length n, each repeated as often as a tensor says."""
+    refuse_type("repeat_interleave", repeats)
+    counts = repeats._array
+    refuse(counts.ndim > 1 or counts.size not in (1, n), "repeats count", counts.size, dim, n)
     refuse((counts < 0).any(), "repeats can not be negative")
-    return index_select(input, at, Tensor(np.repeat(np.arange(n), counts.astype(np.intp))))
+    return np.repeat(np.arange(n), counts.astype(np.intp))

@@ -4,7 +4,7 @@ import numpy as np
 
 from .arguments import type_name
 from .elementwise import FormulaNode, quiet, zeros
-from .indexing import as_tuple, check_source, index_tensors, is_whole, put, shrink, split_index, write
+from .indexing import as_tuple, check_source, index_tensors, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
 from .messages import refuse
 from .operands import KINDS, broadcast_error, check_fill, scalar_array, tensor_type
@@ -53,14 +53,14 @@ def clone_graph(tensor):
 
 def setitem(tensor, index, value):
     """Assign to `tensor[index]`: copy into a view, or put numbers at the index's arrays."""
-    basic, places, _ = split_index(index, tensor._array.shape)
+    basic, places, name = split_index(index, tensor._array.shape)
     if not isinstance(value, Tensor):
         if not isinstance(value, (*KINDS, np.generic)):
             raise TypeError(f"can't assign a {type_name(value)} to a {tensor_type(tensor)}")
         fits = tensor._array.dtype == np.float16 and not isinstance(value, complex)  # inf, if it is too large
         value = Tensor(scalar_array(value if fits else check_fill(value, tensor.dtype), tensor.dtype))
     elif places is not None:
-        value = check_source(tensor._array[basic], value, places, as_tuple(index))
+        value = check_source(tensor._array[basic], value, as_tuple(index))
     view = None
     fills = not value.ndim and places is None and tensor._array[basic].ndim  # with a number; torch records it always
     if recording[0] and (
@@ -68,7 +68,7 @@ def setitem(tensor, index, value):
         or value._requires_grad
         and (places is not None or fills or tensor._array.dtype.kind in "fc")
     ):
-        view = tensor if places is not None and is_whole(basic) else tensor[basic]
+        view = tensor if places is not None and name == "Alias" else tensor[basic]
         check_may_change(view, value)
     if value._changes is tensor._changes or places is None and has_repeats(tensor._array):
         target, source = tensor._array[basic], value._array

@@ -9,101 +9,79 @@ import warnings
 
 import numpy as np
 
-from .arguments import check_elements
+from .arguments import Tensors, check_argument, check_elements
 from .dtypes import BY_NUMPY_TYPE
 from .elementwise import masked
 from .memory import arrange, contiguous, copy_array
-from .messages import error
+from .messages import error, refuse
 from .operands import check_fill
 from .tape import fit
 from .tensor import Tensor, record
 from .views import view_row
 
-NOT_AN_INDEX = (
-    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
-)
-
-
 AS_TUPLE = (
-    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use"
-    " x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)],"
-    " which will result either in an error or a different result (Triggered internally at"
-    " /__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)"
+    "Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of x[seq]."
 )
-FIRST_OF_SCALAR = (
-    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim"
-    " tensor to a number"
-)
-SCALAR_ERRORS = {
-    int: "select() cannot be applied to a 0-dim tensor.",
-    slice: "slice() cannot be applied to a 0-dim tensor.",
-}
+WHOLE = slice(None)
 
 
 def split_index(index, shape):
     """Split an index; return (basic, places, name).
 
-    basic: an index of integers, slices and None, for a view.
-
-    places: an index of arrays for this view, or None.
-
-    name: that of torch's last step to the view.
+    basic: an index of integers, slices and None, for a view. places: an index of arrays for this view, or None. name:
+    that of torch's last step to the view; "Alias" if the view is the whole tensor.
     """
     index = as_tuple(index)
     used = sum(map(count_axes, index))
-    if not shape and len(index) == 1 and type(index[0]) in SCALAR_ERRORS:
-        raise IndexError(SCALAR_ERRORS[type(index[0])] if index != (0,) else FIRST_OF_SCALAR)
-    if used > len(shape):
-        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-    basic, places, sizes, dim, name = [], [], [], 0, "Alias"
+    if not shape and len(index) == 1:
+        refuse(type(index[0]) is int, "index of number")
+        refuse(type(index[0]) is slice, "slice() cannot be applied to a 0-dim tensor.", kind=IndexError)
+    refuse(used > len(shape), f"too many indices for tensor of dimension {len(shape)}", kind=IndexError)
+    pairs, sizes, dim, name = [], [], 0, "Alias"  # pairs: of parts of `basic` and `places`; None at integers
     for item in index:
         if item is None:
-            basic.append(None)
-            places.append(slice(None))
+            pairs.append((None, WHOLE))
             name = "Unsqueeze"
         elif item is Ellipsis:
             rest = len(shape) - used if dim < len(shape) else 0
-            basic += [slice(None)] * rest
-            places += [slice(None)] * rest
+            pairs += [(WHOLE, WHOLE)] * rest
             dim, used = dim + rest, len(shape)
         elif isinstance(item, slice):
-            basic.append(check_slice(item))
-            places.append(slice(None))
-            if len(index) == 1 or len(range(*basic[-1].indices(shape[dim]))) < shape[dim]:
+            start, stop, step = item.indices(shape[dim])
+            refuse(step < 0, "step must be greater than zero", kind=ValueError)
+            pairs.append((slice(start, stop, step), WHOLE))
+            if len(index) == 1 or len(range(start, stop, step)) < shape[dim]:
                 name = "Slice"
             dim += 1
+        elif isinstance(item := as_place(item), int):
+            pairs.append((check_bounds(item, dim, shape[dim]), None))
+            name = "Select"
+            dim += 1
+        elif item.dtype == bool:
+            for at, size in enumerate(item.shape, dim):
+                refuse(size != shape[at], "mask shape", list(item.shape), at - dim, list(shape), at)
+            pairs += [(WHOLE if item.ndim else None, place) for place in np.atleast_1d(item).nonzero()]
+            sizes += item.shape or (1,)
+            name = name if item.ndim else "Unsqueeze"
+            dim += item.ndim
         else:
-            item = as_place(item)
-            if isinstance(item, int):
-                basic.append(check_bounds(item, dim, shape[dim]))
-                name = "Select"
-                dim += 1
-            elif item.dtype == bool:
-                check_mask(item, dim, shape)
-                basic += [slice(None)] * item.ndim if item.ndim else [None]
-                sizes += item.shape or [1]
-                places += np.nonzero(item) if item.ndim else [np.zeros(int(item), np.int64)]
-                dim += item.ndim
-            else:
-                basic.append(slice(None))
-                places.append(item)
-                sizes.append(shape[dim])
-                dim += 1
+            pairs.append((WHOLE, item))
+            sizes.append(shape[dim])
+            dim += 1
+    basic = (*(item for item, _ in pairs), ...)
     if not sizes:
-        return (*basic, ...), None, name
-    check_arrays([place for place in places if isinstance(place, np.ndarray)], sizes)
-    return (*basic, ...), tuple(places), name
+        return basic, None, name
+    places = tuple(place for _, place in pairs if place is not None)
+    check_arrays([place for place in places if not isinstance(place, slice)], sizes)
+    return basic, places, name
 
 
 def as_tuple(index):
     """Return an index as a tuple; torch takes a list that holds more than numbers as one, too."""
     if isinstance(index, tuple):
         return index
-    if isinstance(index, str):
-        warnings.warn(AS_TUPLE, stacklevel=3)
-    if isinstance(index, list) and any(
-        isinstance(item, (Tensor, list, tuple, slice)) or item is None or item is Ellipsis for item in index
-    ):
+    nested = Tensor, list, tuple, slice, type(None), type(...)
+    if isinstance(index, list) and any(isinstance(item, nested) for item in index):
         warnings.warn(AS_TUPLE, stacklevel=3)
         return tuple(index)
     return (index,)
@@ -114,39 +92,27 @@ def count_axes(item):
     array = getattr(item, "_array", item)
     if isinstance(array, np.ndarray) and array.dtype in (bool, np.uint8):
         return array.ndim
-    return not (item is None or item is Ellipsis or isinstance(item, (bool, np.bool_)))
+    return not (item is None or item is Ellipsis or isinstance(item, bool))
 
 
 def as_place(item):
     """Return an item of an index as an integer or an array; masks are copies, in case they change."""
     if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
         return int(item)
-    if isinstance(item, str) or isinstance(item, (list, tuple)) and any(isinstance(part, str) for part in item):
-        raise TypeError("new(): invalid data type 'str'")
     if isinstance(item, Tensor):
         array = item._array
         if array.dtype.kind in "fc":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    elif isinstance(item, (list, tuple, range, np.ndarray, bool, np.bool_)):
+    elif isinstance(item, (list, tuple, range, np.ndarray, bool, str)):
         array = np.asarray(item)
+        refuse(array.dtype.kind == "U", "new(): invalid data type 'str'", kind=TypeError)
         if array.dtype.kind == "f":
             array = array.astype(np.int64)
     else:
-        raise IndexError(NOT_AN_INDEX.format(type(item).__name__))
+        raise error("kind of index", type(item).__name__)
     if array.dtype in (bool, np.uint8):
         return array.astype(bool)
     return array if array.ndim else int(array)
-
-
-def check_slice(item):
-    """Return a slice of integers; raise torch's errors for others."""
-    bounds = item.start, item.stop, item.step
-    if not all(bound is None or hasattr(bound, "__index__") for bound in bounds):
-        raise TypeError("slice indices must be integers or None or have an __index__ method")
-    start, stop, step = (None if bound is None else int(bound) for bound in bounds)
-    if step is not None and step <= 0:
-        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
-    return slice(start, stop, step)
 
 
 def check_bounds(item, dim, size):
@@ -156,21 +122,13 @@ def check_bounds(item, dim, size):
     return item
 
 
-def check_mask(mask, dim, shape):
-    """Raise IndexError if a mask has not the shape of the axes that it is for."""
-    for at, size in enumerate(mask.shape):
-        if size != shape[dim + at]:
-            raise error("mask shape", list(mask.shape), at, list(shape), dim + at)
-
-
 def check_arrays(arrays, sizes):
     """Raise IndexError if arrays do not broadcast, or hold an index that is out of bounds."""
     try:
         if len(arrays) > 1:
             np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
-        shapes = ", ".join(str([*array.shape]) for array in arrays)
-        raise error("index shapes", shapes) from None
+        raise error("index shapes", ", ".join(str([*array.shape]) for array in arrays)) from None
     for dim, (array, size) in enumerate(zip(arrays, sizes)):
         if array.size and (array.min() < -size or array.max() >= size):
             check_bounds(array[(array < -size) | (array >= size)].flat[0], dim, size)
@@ -187,16 +145,11 @@ def getitem(input, index):
     basic, places, name = split_index(index, array.shape)
     if places is None:
         return VIEWS[name](input, basic)
-    view = input if is_whole(basic) else VIEWS[name](input, basic)
+    view = input if name == "Alias" else VIEWS[name](input, basic)
     return take(view, places, saved=index_tensors(index))
 
 
 PLACES = [Tensor(np.zeros(0))]  # stands for places that are no tensors, but that the graph frees as if they were
-
-
-def is_whole(basic):
-    """Return True for an index of the whole tensor."""
-    return all(item == slice(None) or item is Ellipsis for item in basic)
 
 
 def index_tensors(index):
@@ -217,13 +170,12 @@ def take_array(array, places):
     out = array[places]
     if out.ndim < 2 or not out.size or len(places) == 1 and array.flags.c_contiguous:
         return contiguous(out)
-    ranges = [place for place in places if not isinstance(place, slice)]
-    shape = np.broadcast_shapes(*(place.shape for place in ranges))
     at = [k for k, place in enumerate(places) if not isinstance(place, slice)]
+    shape = np.broadcast_shapes(*(places[k].shape for k in at))
     first = at[0] if at[-1] - at[0] == len(at) - 1 else 0  # where the axes of the arrays come
     rest = [step for k, step in enumerate(array.strides) if k not in at]
     before, after = (0,) * first, (0,) * (len(rest) - first)
-    steps = [(*before, *np.broadcast_to(place, shape).strides, *after) for place in ranges]
+    steps = [(*before, *np.broadcast_to(places[k], shape).strides, *after) for k in at]
     return arrange(out, (*rest[:first], *(0,) * len(shape), *rest[first:]), *steps)
 
 
@@ -251,12 +203,10 @@ def add_rows(out, index, rows):
 def write(array, places, value, accumulate=False):
     """Set an array, or its numbers at the places, to a tensor's numbers; raise torch's error if the shapes differ."""
     try:
-        if places is None:
-            array[...] = value._array
-        elif accumulate:
+        if accumulate:
             np.add.at(array, places, value._array)
         else:
-            array[places] = value._array
+            array[... if places is None else places] = value._array
     except ValueError:
         if places is None:
             value.expand(array.shape)  # raises torch's error
@@ -266,15 +216,18 @@ def write(array, places, value, accumulate=False):
 def put(input, places, values, name, accumulate=False, saved=(), source=None, keep_order=True):
     """Return a copy with other values at the places, or with values added there.
 
-    source: the tensor that the values are a part of, if they are not a tensor of their own.
-
-    keep_order: whether the copy's axes lie in memory as the input's.
+    places: None if there are none. source: the tensor that the values are a part of, if they are not a tensor of their
+    own. keep_order: whether the copy's axes lie in memory as the input's.
     """
     array = copy_array(input._array) if keep_order else input._array.copy()
-    write(array, places, values, accumulate)
+    if places is not None:
+        write(array, places, values, accumulate)
     shape = values._array.shape
+    inputs = input, values if source is None else source
 
     def rule(g):
+        if places is None:
+            return g, Tensor(np.zeros_like(inputs[1]._array))
         outside = g
         if not accumulate:
             inside = np.zeros(array.shape, bool)
@@ -282,7 +235,6 @@ def put(input, places, values, name, accumulate=False, saved=(), source=None, ke
             outside = masked(g, inside)
         return outside, shrink(take(g, places), shape) if source is None else take(g, places)
 
-    inputs = input, values if source is None else source
     adds = name in ("IndexAdd", "ScatterAdd") and not inputs[1]._requires_grad  # then the rule needs no places
     return record(array, name, inputs, rule, () if adds else saved or PLACES)
 
@@ -294,19 +246,17 @@ def shrink(g, shape):
 
 def index_put(input, indices, values: Tensor, accumulate: bool = False):
     """Return a copy with other values at an index of tensors."""
-    if isinstance(indices, Tensor):
-        raise TypeError("index_put(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor")
+    check_argument("index_put", "indices", indices, Tensors, 1)
     check_elements(indices)
     if len(indices) > input.ndim:
         raise IndexError(f"too many indices for tensor of dimension {input.ndim} (got {len(indices)})")
-    _, places, _ = split_index(
-        tuple(item.reshape(-1) if not item.ndim else item for item in indices), input._array.shape
-    )
-    values = check_source(input._array, values, places, indices)
+    index = tuple(Tensor(np.atleast_1d(item._array)) for item in indices)
+    _, places, _ = split_index(index, input._array.shape)
+    values = check_source(input._array, values, index)
     return put(input, places, values, "IndexPut", accumulate, index_tensors(tuple(indices)))
 
 
-def check_source(array, values, places, index):
+def check_source(array, values, index):
     """Return values for an array; raise RuntimeError if they are of another type. One number fits a mask in any."""
     if values._array.dtype == array.dtype:
         return values
@@ -315,5 +265,4 @@ def check_source(array, values, places, index):
     if np.ndim(mask) and mask.dtype == bool:
         check_fill(values.item(), dtype)
         return record(values._array.astype(array.dtype), "ToCopy", (values,), lambda g: g)
-    write(array.copy(), places, values)  # raises an error if the shapes differ
     raise error("index put types", dtype.title, values.dtype.title)

@@ -1,35 +1,27 @@
 """Split and join tensors."""
 
+import functools
 import operator
 
 import numpy as np
 
 from . import dtypes
 from .arguments import Sizes, Tensors, check_argument, check_elements
-from .indexing import VIEWS, getitem
+from .indexing import getitem
 from .memory import contiguous
 from .messages import error, refuse
 from .tensor import axis, record
 from .views import record_views
 
 
-def require_axes(input, message):
-    """Raise RuntimeError for a tensor without axes."""
-    refuse(not input.ndim, message)
-
-
 def select(input, dim: int, index: int):
     """Return the slice at one index of an axis."""
-    refuse(not input.ndim, "select() cannot be applied to a 0-dim tensor.", kind=IndexError)
-    dim, index = axis(dim, input.ndim), operator.index(index)
-    if not -input._array.shape[dim] <= index < input._array.shape[dim]:
-        raise error("selected index", index, list(input.shape), dim)
-    return VIEWS["Select"](input, (*(slice(None),) * dim, index, ...))
+    return getitem(input, (*(slice(None),) * axis(dim, input.ndim), operator.index(index)))
 
 
 def narrow(input, dim: int, start, length: int):
     """Return the slice of an axis from start on, of this length."""
-    require_axes(input, "narrow() cannot be applied to a 0-dim tensor.")
+    refuse(not input.ndim, "narrow() cannot be applied to a 0-dim tensor.")
     dim, start, length = axis(dim, input.ndim), int(start), int(length)
     n = input._array.shape[dim]
     refuse(length < 0, "narrow(): length must be non-negative.")
@@ -50,24 +42,23 @@ def unbind(input, dim: int = 0):
 def split(input, split_size_or_sections, dim: int = 0):
     """Split an axis into pieces of one length (the last may be shorter) or of the given lengths."""
     size = split_size_or_sections
-    if isinstance(size, (int, np.integer)):
-        require_axes(input, "split expects at least a 1-dimensional tensor")
-        n = input._array.shape[axis(dim, input.ndim)]
-        refuse(size < 0, f"split expects split_size be non-negative, but got split_size={size}")
-        refuse(not size and n, f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
-        sizes = [min(size, n - at) for at in range(0, max(n, 1), max(size, 1))]
-        return split_sizes(input, sizes, dim, "Split")
-    check_argument("split_with_sizes", "split_sizes", size, Sizes, 2)
-    return split_sizes(input, size, dim, "SplitWithSizes")
+    if not isinstance(size, (int, np.integer)):
+        check_argument("split_with_sizes", "split_sizes", size, Sizes, 2)
+        return split_sizes(input, size, dim, "SplitWithSizes")
+    n = input.size(dim) if input.ndim else 0
+    refuse(size < 0, f"split expects split_size be non-negative, but got split_size={size}")
+    refuse(not size and n, f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+    sizes = [min(size, n - at) for at in range(0, max(n, 1), max(size, 1))]
+    return split_sizes(input, sizes, dim, "Split")
 
 
 def split_sizes(input, sizes, dim, name):
     """Split an axis into pieces of these lengths."""
-    require_axes(input, "split expects at least a 1-dimensional tensor")
+    refuse(not input.ndim, "split expects at least a 1-dimensional tensor")
     dim = axis(dim, input.ndim)
     n = input._array.shape[dim]
-    refuse(any(size < 0 for size in sizes), "negative sections", list(sizes))
-    refuse(sum(sizes) != n, "sum of sections", n, dim, list(sizes))
+    if min(sizes, default=0) < 0 or sum(sizes) != n:
+        raise error("sum of sections", n, dim, list(sizes))
     front, ends = (slice(None),) * dim, np.cumsum(sizes).tolist()
     indices = [(*front, slice(end - size, end), ...) for size, end in zip(sizes, ends)]
     return pieces(input, indices, name, lambda *gs: cat(gs, dim))
@@ -75,44 +66,37 @@ def split_sizes(input, sizes, dim, name):
 
 def pieces(input, indices, name, rule):
     """Record several views of a tensor."""
-    return record_views(
-        input,
-        [input._array[index] for index in indices],
-        name,
-        rule,
-        lambda base, number: getitem(base, indices[number]),
-    )
+    arrays = [input._array[index] for index in indices]
+    return record_views(input, arrays, name, rule, lambda base, number: getitem(base, indices[number]))
 
 
 def chunk(input, chunks: int, dim: int = 0):
     """Split an axis into this many pieces."""
-    require_axes(input, "chunk expects at least a 1-dimensional tensor")
+    refuse(not input.ndim, "chunk expects at least a 1-dimensional tensor")
     refuse(chunks <= 0, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    n = input._array.shape[axis(dim, input.ndim)]
+    n = input.size(dim)
     return split(input, -(-n // chunks) or [0] * chunks, dim)
 
 
 def promote_all(tensors):
     """Return the tensors in their common type."""
-    dtype = tensors[0].dtype
-    if all(tensor._array.dtype == tensors[0]._array.dtype for tensor in tensors):
-        return list(tensors)
-    for tensor in tensors:
-        dtype = dtypes.promote(dtype, tensor.dtype)
+    if len({tensor._array.dtype for tensor in tensors}) == 1:
+        return tensors
+    dtype = functools.reduce(dtypes.promote, [tensor.dtype for tensor in tensors])
     return [tensor.to(dtype) for tensor in tensors]
 
 
-def check_list(tensors, name):
-    """Return tensors as a list; raise TypeError for anything else."""
+def check_list(name, tensors, empty="{} expects a non-empty TensorList", kind=RuntimeError):
+    """Return tensors as a list; raise torch's error, with the text `empty`, if it is empty."""
     check_argument(name, "tensors", tensors, Tensors, 1)
     check_elements(tensors)
+    refuse(not tensors, empty, name, kind=kind)
     return list(tensors)
 
 
 def cat(tensors: Tensors, dim: int = 0):
     """Concatenate tensors along an axis that they have."""
-    tensors = check_list(tensors, "cat")
-    refuse(not tensors, "torch.cat(): expected a non-empty list of Tensors", kind=ValueError)
+    tensors = check_list("cat", tensors, "torch.cat(): expected a non-empty list of Tensors", ValueError)
     for number, tensor in enumerate(tensors):
         refuse(not tensor.ndim, "zero-dimensional tensor (at position {}) cannot be concatenated", number)
     tensors = promote_all(tensors)
@@ -139,8 +123,7 @@ concat = concatenate = cat
 
 def stack(tensors: Tensors, dim: int = 0):
     """Join tensors of one shape along a new axis."""
-    tensors = check_list(tensors, "stack")
-    refuse(not tensors, "stack expects a non-empty TensorList")
+    tensors = check_list("stack", tensors)
     for number, tensor in enumerate(tensors):
         if tensor._array.shape != tensors[0]._array.shape:
             raise error("stacked shapes", list(tensors[0].shape), list(tensor.shape), number)
@@ -151,16 +134,9 @@ def stack(tensors: Tensors, dim: int = 0):
 
 
 def hstack(tensors: Tensors):
-    tensors = [tensor if tensor.ndim else tensor.reshape(1) for tensor in check_stacked("hstack", tensors)]
+    tensors = [tensor if tensor.ndim else tensor.reshape(1) for tensor in check_list("hstack", tensors)]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 def vstack(tensors: Tensors):
-    return cat([x if x.ndim > 1 else x.reshape(1, -1) for x in check_stacked("vstack", tensors)], 0)
-
-
-def check_stacked(name, tensors):
-    """Return a list of tensors; raise torch's error if it is empty."""
-    tensors = check_list(tensors, name)
-    refuse(not tensors, f"{name} expects a non-empty TensorList")
-    return tensors
+    return cat([x if x.ndim > 1 else x.reshape(1, -1) for x in check_list("vstack", tensors)], 0)

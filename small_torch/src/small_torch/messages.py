@@ -13,21 +13,17 @@ AssertionError: packed pair: Expected data to be a list or tuple of length 2
 AssertionError: padding mask size: Expected key_padded_mask.shape[{}] to be {}, but got {}
 AssertionError: query axes: query should be unbatched 2D or batched 3D tensor but received {}-D query tensor
 AssertionError: table size: Shape of weight does not match num_embeddings and embedding_dim
-IndexError: copied number: index_copy_(): When source is scalar, index should have one element (got {})
-IndexError: copied rows axes: index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality ({}), destination dimensionality ({})
-IndexError: copied rows count: index_copy_(): Number of indices ({}) should be equal to source.size(dim) ({})
 IndexError: index shapes: shape mismatch: indexing tensors could not be broadcast together with shapes {}
 IndexError: index: index out of range in self
+IndexError: index of number: invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number
+IndexError: kind of index: only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})
 IndexError: mask shape: The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}
-IndexError: rows index: index_add_(): Index is supposed to be a vector, but got dim: {} with type: {} and size: {}
-IndexError: selected index: select(): index {} out of range for tensor of size {} at dimension {}
 KeyError: attribute exists: attribute '{}' already exists
 KeyError: initial rate: param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler with last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a fresh training run (not recommended)
 NotImplementedError: bag factors: embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{}'). Please open a feature request on GitHub.
 NotImplementedError: kernel: "{}" not implemented for '{}'
 NotImplementedError: no backward: You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.
 NotImplementedError: no forward: Module [{}] is missing the required "forward" function
-RuntimeError: ambiguous size: cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any value and is ambiguous
 RuntimeError: aminmax of nothing: aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.
 RuntimeError: attention axes: Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {} key.dim: {} and value.dim: {} instead.
 RuntimeError: attention mask size: The shape of the {}D attn_mask is {}, but should be {}.
@@ -66,8 +62,6 @@ RuntimeError: convolution channels: {} weight of size {}, expected input{} to ha
 RuntimeError: convolution groups: {} expected weight to be divisible by {} at dimension 0, but got weight of size [{}] instead
 RuntimeError: convolution input: Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: {}
 RuntimeError: convolution kernel: Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input size
-RuntimeError: copied rows shape: index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {} at dimension {} and source slice shape: {} at dimension 0.
-RuntimeError: copied rows type: index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}
 RuntimeError: copy of no leaf: Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001
 RuntimeError: detached view: Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.
 RuntimeError: devices: Input and {} tensors are not at the same device, found input tensor at {} and {} tensor at {}
@@ -81,7 +75,6 @@ RuntimeError: empty sequence: Length of all samples has to be greater than 0, bu
 RuntimeError: equation shapes: linalg.{}: Incompatible shapes of A and B for the equation {} = B ({}x{} and {}x{})
 RuntimeError: equation types: linalg.{}: Expected A and B to have the same dtype, but found A of type {} and B of type {} instead
 RuntimeError: expanded axes: expand({}{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the number of dimensions in the tensor ({})
-RuntimeError: expanded front: The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {}
 RuntimeError: expanded size: The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target sizes: {}.  Tensor sizes: {}
 RuntimeError: exponential type: Exponential distribution is a continuous probability distribution. dtype must be a floating point but you specified {}
 RuntimeError: fill axes: {} only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).
@@ -114,9 +107,7 @@ RuntimeError: mask of causal attention: _scaled_dot_product_attention: Explicit 
 RuntimeError: matrix types: expected m1 and m2 to have the same dtype, but got: {} != {}
 RuntimeError: max pool input: max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
 RuntimeError: max pool padding: max_pool1d() padding should be at most half of kernel size, but got padding={} and kernel_size={}
-RuntimeError: moved axes: movedim: Invalid source or destination dims: source ({} dims) should contain the same number of dims as destination ({} dims)
 RuntimeError: negative padding: narrow(): length must be non-negative.
-RuntimeError: negative sections: split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}
 RuntimeError: no dim: {}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.
 RuntimeError: data of integers: data set to a tensor that requires gradients must be floating point or complex dtype
 RuntimeError: detached: Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead
@@ -149,9 +140,9 @@ RuntimeError: qr mode: qr received unrecognized mode '{}' but expected one of 'r
 RuntimeError: recurrent input size: input.size(-1) must be equal to input_size. Expected {}, got {}
 RuntimeError: repeats count: repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}
 RuntimeError: rounding mode: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'
-RuntimeError: rows count: index_add_(): Number of indices ({}) should be equal to source.size(dim): ({}), for dim: {}
-RuntimeError: rows shape: source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} source.shape = {}
 RuntimeError: rows type: index_add_(): self ({}) and source ({}) must have the same scalar type
+RuntimeError: copied rows type: index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}
+RuntimeError: rows shape: source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} source.shape = {}
 RuntimeError: sequences: pad_sequence: Expected iterable for input sequences, but got arg of type: {}
 RuntimeError: sparse size: 'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {}, sparse_dim = {}, dense_dim = {}
 RuntimeError: sparse values: indices and values must have same nnz, but got nnz from indices: {}, nnz from values: {}
@@ -166,7 +157,6 @@ RuntimeError: target axes: only batches of spatial targets supported (3D tensors
 RuntimeError: target sizes: Expected target size {}, got {}
 RuntimeError: target type: expected target dtype to be Long or Byte, but got {}
 RuntimeError: two axes: {}(): expected input to have two or fewer dimensions but got an input with {} dimensions
-RuntimeError: unflattened sizes: unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor
 RuntimeError: unused input: The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.
 RuntimeError: view strides: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.
 RuntimeError: vmap of random: vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap

@@ -1,10 +1,13 @@
 """Prepare the operands of an operation, and raise torch's errors where they do not fit."""
 
+import itertools
+
 import numpy as np
 
 from . import dtypes
 from .messages import error, refuse
 from .nested import check_range
+from .tape import recording
 from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
@@ -47,7 +50,6 @@ REFUSED = {
         ("sort", "c", RuntimeError, " Sort does not support complex dtypes on CPU"),
         ("topk", "b", RuntimeError, "topk does not support bool dtypes on CPU"),
         ("topk", "c", RuntimeError, " topk does not support complex dtypes on CPU"),
-        ("quantile", "biuc", RuntimeError, "quantile() input tensor must be either float or double dtype"),
         ("nansum", "c", RuntimeError, "nansum on CPU does not support complex inputs"),
         ("mean", "biu", RuntimeError, NO_MEAN),
         ("var", "biu", RuntimeError, "std and var only support floating point and complex dtypes"),
@@ -137,6 +139,17 @@ def check_fill(value, dtype):
     return value
 
 
+def fill_tensor(value, dtype, name):
+    """Return a number, or a tensor without axes, as a tensor to fill one of this type with. name: the operation."""
+    if not isinstance(value, Tensor):
+        return Tensor(scalar_array(check_fill(value, dtype), dtype))
+    refuse(value.ndim, "fill axes", name, value.ndim)
+    wrong = value.is_complex() and dtype.kind < 3
+    refuse(wrong, f"{name}(): Converting complex Scalar to non-complex type is not supported")
+    refuse(value._requires_grad and dtype.kind < 2 and recording[0], f"Autograd not support dtype: {dtype.title}")
+    return value
+
+
 def result_type(first, second):
     """Return the dtype of an operation's result.
 
@@ -172,14 +185,14 @@ def tensor_type(tensor):
     return f"CPU{title}Type" if title == "Bool" or tensor.is_complex() else f"torch.{title}Tensor"
 
 
-def broadcast_error(first, second):
-    """Return torch's error for two shapes that do not broadcast."""
-    a, b = first._array.shape, second._array.shape
-    for offset in range(1, min(len(a), len(b)) + 1):
-        if a[-offset] != b[-offset] and 1 not in (a[-offset], b[-offset]):
-            dim = max(len(a), len(b)) - offset
-            return error("broadcast", a[-offset], b[-offset], dim)
-    return RuntimeError(f"shapes {list(a)} and {list(b)} do not fit")
+def broadcast_error(*tensors):
+    """Return torch's error for the first two shapes that do not broadcast."""
+    shapes = [tensor._array.shape for tensor in tensors]
+    for a, b in itertools.combinations(shapes, 2):
+        for offset in range(1, min(len(a), len(b)) + 1):
+            if a[-offset] != b[-offset] and 1 not in (a[-offset], b[-offset]):
+                return error("broadcast", a[-offset], b[-offset], max(len(a), len(b)) - offset)
+    return RuntimeError(f"shapes {shapes} do not fit")
 
 
 def cannot_broadcast(a, b):

@@ -12,28 +12,25 @@ from .shapes import check_dims, diagonal, diagonal_array, diagonals, reshape, ta
 from .tensor import axis, record
 
 
-@takes_sizes("repeats")
-def repeat(input, sizes):
+@takes_sizes
+def repeat(input, repeats):
     """Repeat a tensor along each axis: a copy."""
-    if len(sizes) < input.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    shape = (1,) * (len(sizes) - input.ndim) + input._array.shape
-    for size in sizes:
-        if size < 0:
-            new = [n * size for n, size in zip(shape, sizes)]
-            raise RuntimeError(f"Trying to create tensor with negative dimension {min(new)}: {new}")
+    few = len(repeats) < input.ndim
+    refuse(few, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    shape = (1,) * (len(repeats) - input.ndim) + input._array.shape
+    refuse(min(repeats, default=0) < 0, "Trying to create tensor with negative dimension: {}", list(repeats))
 
     def rule(g):
-        copies = reshape(g, tuple(size for pair in zip(sizes, shape) for size in pair))
-        return reshape(copies.sum(tuple(range(0, 2 * len(sizes), 2))) if sizes else copies, input._array.shape)
+        copies = reshape(g, tuple(size for pair in zip(repeats, shape) for size in pair))
+        return reshape(copies.sum(tuple(range(0, 2 * len(repeats), 2))) if repeats else copies, input._array.shape)
 
-    return record(as_rows(np.tile(input._array, sizes)), "Repeat", (input,), rule)
+    return record(as_rows(np.tile(input._array, repeats)), "Repeat", (input,), rule)
 
 
-@takes_sizes("dims")
-def tile(input, sizes):
+@takes_sizes
+def tile(input, dims):
     """Repeat a tensor along its last axes."""
-    return repeat(input, (1,) * (input.ndim - len(sizes)) + sizes) if input.ndim or sizes else clone(input)
+    return repeat(input, (1,) * (input.ndim - len(dims)) + dims) if input.ndim or dims else clone(input)
 
 
 def contiguous(input, memory_format=None):
@@ -75,7 +72,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     return record(out, "DiagEmbed", (input,), lambda g: diagonal(g, offset, *at))
 
 
-@takes_sizes("dims")
+@takes_sizes
 def flip(input, dims):
     """Reverse axes: a copy."""
     axes = tuple(check_dims(dims, input.ndim)) if input.ndim else check_dims(dims, 0) and ()
@@ -86,8 +83,7 @@ def flip(input, dims):
 def roll(input, shifts, dims=None):
     """Shift axes cyclically."""
     shifts, dims = (one if isinstance(one, (tuple, list)) else () if one is None else (one,) for one in (shifts, dims))
-    if len(shifts) != (len(dims) or 1):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    refuse(len(shifts) != (len(dims) or 1), "shifts and dimensions must align")
     if input._array.size:
         dims = [axis(dim, input.ndim, wrap_scalar=False) for dim in dims]
         array = np.roll(input._array, shifts, dims or None)

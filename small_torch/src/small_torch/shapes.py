@@ -8,7 +8,7 @@ import numpy as np
 from . import dtypes
 from .arguments import Sizes, check_argument, check_elements, parse_size, refuse_keywords
 from .messages import error, refuse, warn_once
-from .operands import broadcast_error, cannot_broadcast, tensor_type
+from .operands import broadcast_error, tensor_type
 from .tape import fit, rename_node
 from .tensor import Tensor, axis, record
 from .views import view_row
@@ -19,34 +19,30 @@ OF_NO_MATRIX = (
     " 1, -1, -1))` to reverse the dimensions of a tensor."
 )
 
-OF_NUMBER = "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
 
-
-def takes_sizes(name):
+def takes_sizes(operation):
     """Decorate an operation on a tensor and a tuple of integers, so that it takes them in all of torch's forms.
 
-    name: that of the integers as a keyword. The attribute `strict` is the form of functions, which take only a tuple.
+    The attribute `strict` is the form of functions, which take only a tuple.
     """
+    name, title = operation.__code__.co_varnames[1], operation.__name__.removesuffix("_to_shape")
 
-    def decorate(operation):
-        title = operation.__name__.removesuffix("_to_shape")
+    @functools.wraps(operation)
+    def call(input, *sizes, **named):
+        if name in named and not sizes:
+            sizes = (named.pop(name),)
+        refuse_keywords(title, named)
+        return operation(input, parse_size(sizes, title, name))
 
-        @functools.wraps(operation)
-        def call(input, *sizes, **named):
-            if name in named and not sizes:
-                sizes = (named.pop(name),)
-            refuse_keywords(title, named)
-            return operation(input, parse_size(sizes, title, name))
+    @functools.wraps(operation)
+    def strict(input, *sizes, **named):
+        if len(sizes) + len(named) != 1 or named.keys() - {name}:
+            return operation(input, *sizes, **named)  # raises TypeError
+        check_argument(title, name, named.get(name, *sizes), Sizes, 2)
+        return call(input, *sizes, **named)
 
-        def strict(input, sizes, **named):
-            check_argument(title, name, sizes, Sizes, 2)
-            return call(input, sizes)
-
-        strict.__name__ = strict.__qualname__ = title
-        call.strict = strict
-        return call
-
-    return decorate
+    call.strict = strict
+    return call
 
 
 def check_dims(dims, ndim):
@@ -62,11 +58,8 @@ def infer_shape(shape, size):
     if math.prod(shape) == size and (not shape or min(shape) >= 0):
         return shape
     refuse(shape.count(-1) > 1, "only one dimension can be inferred")
-    for at, n in enumerate(shape):
-        refuse(n < -1, "invalid shape dimension {} at index {} of shape {}", n, at, list(shape))
     product = math.prod([n for n in shape if n != -1])
-    refuse(-1 in shape and not product and not size, "ambiguous size", list(shape))
-    if size % product if -1 in shape and product else size != product:
+    if -1 not in shape or min(shape) < -1 or not product or size % product:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
     return tuple(size // product if n == -1 else n for n in shape)
 
@@ -100,16 +93,11 @@ def windows_array(array, dim, size, step):
     return windows[(slice(None),) * dim + (slice(None, None, step),)]
 
 
-def add_windows(g, shape, dim, size, step):
+def add_windows(g, shape, *arguments):
     """Return zeros to which the windows of a gradient are added."""
-    out = np.zeros(shape, g._array.dtype)
-    if not shape:
-        out += g._array.sum(dtype=out.dtype)
-    else:
-        target, rows = np.moveaxis(out, dim, 0), np.moveaxis(g._array, dim, 0)
-        for offset in range(size):
-            np.add.at(target, np.arange(len(rows)) * step + offset, rows[..., offset])
-    return record(out, "UnfoldBackward", (g,), lambda h: windows(h, dim, size, step))
+    out, places = np.zeros(shape, g._array.dtype), np.arange(math.prod(shape)).reshape(shape)
+    np.add.at(out.reshape(-1), windows_array(places, *arguments), g._array)
+    return record(out, "UnfoldBackward", (g,), lambda h: windows(h, *arguments))
 
 
 # Views: numpy's function, and the way back of the gradient.
@@ -117,9 +105,7 @@ reshaped = view_row("View", np.reshape, lambda g, shape, new: reshape(g, shape))
 alias = view_row("Alias", lambda array: array[...], lambda g, shape: g)
 swapped = view_row("Transpose", np.swapaxes, lambda g, shape, dim0, dim1: swapped(g, dim0, dim1))
 flipped_over = view_row("T", np.transpose, lambda g, shape: flipped_over(g))
-permuted = view_row(
-    "Permute", np.transpose, lambda g, shape, order: permuted(g, [order.index(i) for i in range(g.ndim)])
-)
+permuted = view_row("Permute", np.transpose, lambda g, shape, order: permuted(g, np.argsort(order)))
 squeezed = view_row("Squeeze", np.squeeze, lambda g, shape, axes: reshape(g, shape))
 unsqueezed = view_row("Unsqueeze", add_axis, lambda g, shape, dim: squeezed(g, (dim,)))
 expanded = view_row("Expand", expand_array, lambda g, shape, new: fit(g, shape))
@@ -127,9 +113,9 @@ diagonals = view_row("Diagonal", diagonal_array)
 windows = view_row("Unfold", windows_array, add_windows)
 
 
-@takes_sizes("size")
-def view_to_shape(input, shape):
-    shape = infer_shape(shape, input._array.size)
+@takes_sizes
+def view_to_shape(input, size):
+    shape = infer_shape(size, input._array.size)
     refuse(not can_view(input._array, shape), "view strides")
     return reshaped(input, shape)
 
@@ -140,30 +126,18 @@ def can_view(array, shape):
 
 
 def view(input, *shape, **named):
-    """Return a view of another shape, or of the same memory in another type.
-
-    Raise RuntimeError where the numbers would have to be copied.
-    """
-    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        return view_type(input, shape[0])
-    return view_to_shape(input, *shape, **named)
-
-
-def view_type(input, dtype):
-    """Return the bytes of a tensor as numbers of another type."""
-    ratio, n = dtype.itemsize / input._array.itemsize, input._array.shape[-1] if input.ndim else 1
-    names = f"{input.dtype.title} as {dtype.title} (different element sizes)"
-    refuse(not input.ndim and ratio != 1, f"self.dim() cannot be 0 to view {names}")
-    refuse(
-        n * input._array.itemsize % dtype.itemsize,
-        f"self.size(-1) must be divisible by {ratio:g} to view {names}, but got {n}",
-    )
-    out = Tensor(input._array.view(dtype.np))
+    """Return a view of another shape, or of the same memory in another type; raise RuntimeError if there is none."""
+    if not (len(shape) == 1 and isinstance(shape[0], dtypes.dtype)):
+        return view_to_shape(input, *shape, **named)
+    try:
+        out = Tensor(input._array.view(shape[0].np))
+    except ValueError as problem:
+        raise RuntimeError(str(problem)) from None
     out._changes = input._changes
     return out
 
 
-@takes_sizes("shape")
+@takes_sizes
 def reshape(input, shape):
     """Return the same numbers in another shape: a view where possible."""
     shape, before = infer_shape(shape, input._array.size), input._array.shape
@@ -188,15 +162,9 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 def unflatten(input, dim, sizes):
     """Split one axis into several."""
-    dim, shape, sizes = axis(dim, input.ndim), input._array.shape, tuple(sizes)
-    refuse(not sizes, "unflatten: sizes must be non-empty")
-    wrong = "" if shape else "Dimension specified as 0 but tensor has no dimensions"
-    wrong = wrong or (sizes.count(-1) > 1 and "only one dimension can be inferred")
-    refuse(wrong, f"unflatten got an unexpected error:\n{wrong}")
-    product = math.prod([n for n in sizes if n != -1])
-    if (shape[dim] % product if product else shape[dim]) if -1 in sizes else product != shape[dim]:
-        raise error("unflattened sizes", list(sizes), dim, shape[dim])
-    return view(input, *shape[:dim], *infer_shape(sizes, shape[dim]), *shape[dim + 1 :])
+    dim, shape = axis(dim, input.ndim), input._array.shape
+    refuse(not shape or not sizes, "unflatten needs an axis, and sizes")
+    return view(input, *shape[:dim], *infer_shape(tuple(sizes), shape[dim]), *shape[dim + 1 :])
 
 
 def transpose(input, dim0: int, dim1: int):
@@ -222,37 +190,30 @@ def adjoint(name):
     def get(x):
         if x.ndim == 1 or name == "H" and x.ndim > 2:
             kinds = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
-            hint = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
-            raise RuntimeError(f"tensor.{name} is only supported on {kinds}. Got {x.ndim}-D tensor.{hint}")
+            raise RuntimeError(f"tensor.{name} is only supported on {kinds}. Got {x.ndim}-D tensor.")
         return (transpose(x, -2, -1) if x.ndim else x).conj()
 
     return get
 
 
-@takes_sizes("dims")
+@takes_sizes
 def permute(input, dims):
     """Reorder the axes."""
     refuse(len(dims) != input.ndim, "permuted axes", input.ndim, len(dims))
-    order = tuple(axis(i, input.ndim) for i in dims)
-    refuse(len(set(order)) < len(order), "permute(): duplicate dims are not allowed.")
-    return permuted(input, order)
+    return permuted(input, tuple(check_dims(dims, input.ndim)))
 
 
 def reverse_axes(x):
     """Return a tensor with all axes in reverse order: its property `T`."""
     if x.ndim != 2:
-        warn_once(OF_NO_MATRIX if x.ndim else OF_NUMBER)
+        warn_once(OF_NO_MATRIX)
     return permute(x, tuple(range(x.ndim))[::-1])
 
 
 def movedim(input, source, destination):
     """Move axes to other places."""
-    dims = [[dim] if isinstance(dim, int) else list(dim) for dim in (source, destination)]
-    if len(dims[0]) != len(dims[1]):
-        raise error("moved axes", dims[0], dims[1])
-    source, destination = ([axis(d, input.ndim) for d in one] for one in dims)
-    for name, axes, given in (("source", source, dims[0]), ("destination", destination, dims[1])):
-        refuse(len(set(axes)) < len(axes), f"movedim: repeated dim in `{name}` ({given})")
+    source, destination = check_dims(source, input.ndim), check_dims(destination, input.ndim)
+    refuse(len(source) != len(destination), "movedim: source and destination have different lengths")
     rest = iter(dim for dim in range(input.ndim) if dim not in source)
     return permute(input, [source[destination.index(i)] if i in destination else next(rest) for i in range(input.ndim)])
 
@@ -269,21 +230,18 @@ def unsqueeze(input, dim: int):
     return unsqueezed(input, axis(dim, input.ndim + 1))
 
 
-@takes_sizes("size")
-def expand(input, sizes):
+@takes_sizes
+def expand(input, size):
     """Repeat axes of length 1, without a copy."""
-    before, front = input._array.shape, len(sizes) - input.ndim
-    if front < 0:
-        raise error("expanded axes", tensor_type(input), list(before), list(sizes), len(sizes), len(before))
-    shape = list(sizes)
-    for i in reversed(range(len(sizes))):
-        old = before[i - front] if i >= front else 1
-        refuse(sizes[i] == -1 and i < front, "expanded front", i)
-        if sizes[i] == -1:
-            shape[i] = old
-        elif old not in (1, sizes[i]):
-            raise error("expanded size", sizes[i], old, i, list(sizes), list(before))
-    return expanded(input, tuple(shape))
+    before, front = input._array.shape, len(size) - input.ndim
+    if front < 0 or -1 in size[:front]:
+        raise error("expanded axes", tensor_type(input), list(before), list(size), len(size), len(before))
+    before = (1,) * front + before
+    shape = tuple(old if new == -1 else new for old, new in zip(before, size))
+    for i in reversed(range(len(shape))):
+        if before[i] not in (1, shape[i]) or shape[i] < 0:
+            raise error("expanded size", size[i], before[i], i, list(size), list(before[front:]))
+    return expanded(input, shape)
 
 
 def expand_as(input, other):
@@ -299,7 +257,7 @@ def broadcast_tensors(*tensors):
     try:
         shape = np.broadcast_shapes(*(tensor._array.shape for tensor in tensors))
     except ValueError:
-        raise broadcast_error(*next((a, b) for a in tensors for b in tensors if cannot_broadcast(a, b))) from None
+        raise broadcast_error(*tensors) from None
     return tuple(tensor if tensor._array.shape == shape else expand(tensor, shape) for tensor in tensors)
 
 
@@ -313,9 +271,8 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
 def unfold(input, dimension: int, size: int, step: int):
     """Return all windows of one axis, as a new last axis."""
     dim, n = axis(dimension, input.ndim), input._array.shape[dimension] if input.ndim else 1
-    refuse(size < 0, f"size is {size} but must be >= 0")
-    refuse(size > n, f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
-    refuse(step <= 0, f"step is {step} but must be > 0")
+    refuse(not 0 <= size <= n, "maximum size for tensor at dimension {} is {} but size is {}", dim, n, size)
+    refuse(step <= 0, "step is {} but must be > 0", step)
     out = windows(input, dim, size, step)
     out._overlaps = True
     return out

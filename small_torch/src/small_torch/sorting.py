@@ -6,6 +6,7 @@ import numpy as np
 
 from .arithmetic import lerp
 from .comparing import masked_fill
+from .dtypes import float32, float64
 from .gathering import accept_scalars, index_select
 from .memory import copy_array
 from .messages import refuse
@@ -26,12 +27,9 @@ def sort_indices(x, at, descending):
     return np.flip(x.shape[at] - 1 - order, at)
 
 
+@accept_scalars
 def sort(input, dim=-1, descending=False, *, stable=False):
     """Sort along an axis; return the values and their indices."""
-    return accept_scalars(sort_along)(input, dim, descending)
-
-
-def sort_along(input, dim, descending):
     at = axis(dim, input.ndim)
     refuse_type("sort", input)
     order = sort_indices(input._array, at, descending)
@@ -44,9 +42,10 @@ def argsort(input, dim=-1, descending=False, *, stable=False):
 
 def topk(input, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """Return the k largest numbers along an axis, and their indices."""
-    return accept_scalars(topk_along)(input, k if input.ndim else k or 1, dim, largest)
+    return topk_along(input, k if input.ndim else k or 1, dim, largest)
 
 
+@accept_scalars
 def topk_along(input, k, dim, largest):
     at = axis(dim, input.ndim)
     refuse(not 0 <= k <= input._array.shape[at], "selected index k out of range")
@@ -58,13 +57,14 @@ def topk_along(input, k, dim, largest):
 def median(input, dim=None, keepdim: bool = False):
     """Return the middle number, the lower of two; NaN if there is any."""
     if dim is not None:
-        return accept_scalars(median_along)(input, dim, keepdim)
+        return median_along(input, dim, keepdim)
     if not input.numel():
         return rename_node((sum(input) * math.nan).to(input.dtype), "Median")
     refuse_type("median", input)
     return record_extreme(input, median_along(reshape(input.detach(), -1), 0, False).values._array, "Median")
 
 
+@accept_scalars
 def median_along(input, dim, keepdim):
     at = axis(dim, input.ndim)
     check_not_empty("median", input, at)
@@ -89,36 +89,19 @@ def mode(input, dim: int = -1, keepdim: bool = False):
     return record_picked(input, np.expand_dims(indices, at), at, keepdim, MODE, "Mode")
 
 
-# Where a quantile lies between the two nearest numbers, from its position among them.
-INTERPOLATIONS = {
-    "linear": lambda position: position - np.floor(position),
-    "lower": np.zeros_like,
-    "higher": lambda position: np.ceil(position) - np.floor(position),
-    "midpoint": lambda position: (np.ceil(position) - np.floor(position)) / 2,
-    "nearest": lambda position: np.round(position) - np.floor(position),
-}
-
-
-def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear"):
-    """Return the numbers below which the shares q of all numbers lie.
-
-    If q has an axis, it is the first axis of the result.
-    """
-    refuse_type("quantile", input)
-    refuse(input._array.dtype == np.float16, "quantile() input tensor must be either float or double dtype")
-    if not isinstance(q, Tensor):
-        refuse(not 0 <= q <= 1, f"quantile() q must be in the range [0, 1] but got {q:g}")
-        q = Tensor(np.asarray(q, input._array.dtype))
+def quantile(input, q, dim=None, keepdim: bool = False):
+    """Return the numbers below which the shares q of all numbers lie. An axis of q is the first of the result."""
+    refuse(input.dtype not in (float32, float64), "quantile() input tensor must be either float or double dtype")
+    q = q if isinstance(q, Tensor) else Tensor(np.asarray(q, input._array.dtype))
     refuse(q.ndim > 1, "quantile() q must be a scalar or 1D tensor")
     refuse(q.dtype is not input.dtype, "quantile() q tensor must be same dtype as the input tensor")
     refuse(not input.numel(), "quantile() input tensor must be non-empty")
-    refuse(interpolation not in INTERPOLATIONS, "interpolation", interpolation)
-    at = 0 if dim is None else axis(dim, input.ndim)
     refuse(((q._array < 0) | (q._array > 1)).any(), "quantile() q values must be in the range [0, 1]")
+    at = 0 if dim is None else axis(dim, input.ndim)
     x = reshape(input, -1) if dim is None or not input.ndim else input
     ordered, position = sort(x, at).values, q._array.reshape(-1) * (x._array.shape[at] - 1)
     low, high = (index_select(ordered, at, Tensor(f(position).astype(np.int64))) for f in (np.floor, np.ceil))
-    fraction = INTERPOLATIONS[interpolation](position).astype(x._array.dtype)
+    fraction = (position - np.floor(position)).astype(x._array.dtype)
     out = lerp(low, high, Tensor(fraction.reshape([-1 if i == at else 1 for i in range(x.ndim)])))
     is_nan = Tensor(np.isnan(x._array).any(at, keepdims=True))
     out = masked_fill(out, is_nan.expand(out.shape), math.nan).movedim(at, 0)
@@ -129,27 +112,26 @@ def quantile(input, q, dim=None, keepdim: bool = False, *, interpolation="linear
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Return each number once, in order."""
+    name, title = ("_unique2", "Unique2") if dim is None else ("unique_dim", "UniqueDim")
     refuse_type("unique" if dim is None else "unique_dim", input)
     at = None if dim is None else axis(dim, input.ndim, wrap_scalar=False)
     if dim is not None and not input.numel() and input._array.shape[at]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at, equal_nan=False)
-    inverse = inverse.reshape(input._array.shape if dim is None else (-1,))
-    values = record(
-        copy_array(values),
-        "Unique2" if dim is None else "UniqueDim",
-        (input,),
-        no_derivative(f"the derivative for '{'_unique2' if dim is None else 'unique_dim'}' is not implemented."),
-    )
-    outs = (values, *([Tensor(inverse)] if return_inverse else []), *([Tensor(counts)] if return_counts else []))
-    return outs if len(outs) > 1 else values
+    rule = no_derivative(f"the derivative for '{name}' is not implemented.", NotImplementedError)
+    outs = [record(copy_array(values), title, (input,), rule)]
+    if return_inverse:
+        outs.append(Tensor(inverse.reshape(input._array.shape if dim is None else (-1,))))
+    if return_counts:
+        outs.append(Tensor(counts))
+    return tuple(outs) if len(outs) > 1 else outs[0]
 
 
-def no_derivative(text, error=NotImplementedError):
+def no_derivative(text, kind):
     """Return the rule of an operation without a gradient, which raises torch's error."""
 
     def rule(*gradients):
-        raise error(text)
+        raise kind(text)
 
     return rule
 
@@ -161,14 +143,11 @@ def bincount(input, weights=None, minlength=0):
     if not input.numel() and input.ndim == 1:
         return Tensor(np.zeros(minlength, np.int64))
     refuse(input.ndim != 1 or (input._array < 0).any(), "bincount only supports 1-d non-negative integral inputs.")
+    numbers = input._array.astype(np.intp)
     if weights is None:
-        return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
+        return Tensor(np.bincount(numbers, minlength=minlength).astype(np.int64))
     refuse(weights._array.shape != input._array.shape, "weights should be 1-d and have the same length as input")
-    array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
+    array = np.bincount(numbers, weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
-    return record(
-        array,
-        "NotImplemented",
-        (weights,),
-        no_derivative("derivative for aten::bincount is not implemented", RuntimeError),
-    )
+    rule = no_derivative("derivative for aten::bincount is not implemented", RuntimeError)
+    return record(array, "NotImplemented", (weights,), rule)

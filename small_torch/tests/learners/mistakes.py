@@ -85,7 +85,6 @@ show(
     lambda: torch.tensor(5)[0],
     lambda: len(torch.tensor(5)),
     lambda: list(torch.tensor(5)),
-    lambda: x.select(0, 3),
     lambda: x.narrow(0, 1, 4),
     lambda: x.__setitem__(5, 0),
     lambda: x.__setitem__(0, torch.ones(4)),
