@@ -30,7 +30,7 @@ t.arange(4).index_fill(0, t.tensor([0]), float("nan")) | t.ones(2).scatter(0, t.
 t.linspace(t.inf, 3j, 3) | t.tensor(1.0).index_add(0, t.tensor([0, 0]), t.ones(2)) | t.tensor(1.0).index_add(0, t.tensor([0, 0]), t.ones(()))
 t.linspace(0, 1j, 3, dtype=t.float64) | t.linspace(float("nan"), 1, 3, dtype=t.int64) | t.arange(2, dtype=t.complex64) | t.arange(1j) | t.randn(0, dtype=t.int64)
 t.rand_like(t.ones(2), requires_grad=True).requires_grad | t.bernoulli(t.arange(0)) | t.normal(t.zeros(1), t.tensor([float("nan")])) | t.ones(2).cfloat().random_(2)
-t.ones(2).floor(1) | t.ones(2).floor(wrong=1) | t.ones(2).size(wrong=1) | t.ones(2, 2).max(0).sum() | t.ones(2, 3).index_copy(0, t.tensor([0]), t.tensor(1.0))
+t.ones(2).floor(1) | t.ones(2).floor(wrong=1) | t.ones(2).size(wrong=1) | t.ones(2, 3).index_copy(0, t.tensor([0]), t.tensor(1.0))
 t.ones(2).index_copy(0, t.tensor([[0]]), t.ones(1)) | t.ones(2).scatter_add(0, t.arange(0), t.ones(2, requires_grad=True)) | t.tensor(2.0).topk(0) | t.ones(0, 2).bool().median()
 t.arange(2).index_fill(0, t.arange(1), t.tensor(1.0, requires_grad=True)) | (x := t.ones(2)).index_copy_(0, t.tensor([0]), x)
 """  # noqa: E501

@@ -28,7 +28,6 @@ NotImplementedError: kernel: "{}" not implemented for '{}'
 NotImplementedError: no backward: You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.
 NotImplementedError: no forward: Module [{}] is missing the required "forward" function
 RuntimeError: ambiguous size: cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any value and is ambiguous
-RuntimeError: aminmax of nothing: aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.
 RuntimeError: attention axes: Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {} key.dim: {} and value.dim: {} instead.
 RuntimeError: attention mask size: The shape of the {}D attn_mask is {}, but should be {}.
 RuntimeError: attention mask type: Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {} and  query.dtype: {} instead.
@@ -105,7 +104,6 @@ RuntimeError: joined shapes: Sizes of tensors must match except in dimension {}.
 RuntimeError: label smoothing: label_smoothing must be between 0.0 and 1.0. Got: {:g}
 RuntimeError: legacy function: Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)
 RuntimeError: lengths count: Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})
-RuntimeError: mean type: mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {}
 RuntimeError: lengths order: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.
 RuntimeError: lengths type: 'lengths' argument should be a 1D CPU int64 tensor, but got {}D {} Long tensor
 RuntimeError: linear axes: both arguments to linear need to be at least 1D, but they are {}D and {}D
@@ -126,7 +124,7 @@ RuntimeError: no gradients: Expected !nested_tensorlist[0].empty() to be true, b
 RuntimeError: norm elements: {} should contain {} elements not {}
 RuntimeError: norm input: Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}
 RuntimeError: norm not finite: The total norm of order {} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`
-RuntimeError: norm of nothing: linalg.vector_norm cannot compute the {} norm on {} the operation does not have an identity
+RuntimeError: norm of nothing: linalg.vector_norm cannot compute the {} norm on an empty tensor because the operation does not have an identity
 RuntimeError: norm parameter: Expected {} to be of same shape as normalized_shape, but got {} of shape {} and normalized_shape = {}
 RuntimeError: norm without axes: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []
 RuntimeError: norm without dim: linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.
@@ -145,7 +143,6 @@ RuntimeError: probability type: Expected floating point type for target with cla
 RuntimeError: probability: Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
 RuntimeError: product sizes: mat1 and mat2 shapes cannot be multiplied ({})
 RuntimeError: product types: {} and mat2 must have the same dtype, but got {} and {}
-RuntimeError: qr mode: qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'
 RuntimeError: recurrent input size: input.size(-1) must be equal to input_size. Expected {}, got {}
 RuntimeError: repeats count: repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}
 RuntimeError: rounding mode: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'
@@ -168,6 +165,7 @@ RuntimeError: target type: expected target dtype to be Long or Byte, but got {}
 RuntimeError: two axes: {}(): expected input to have two or fewer dimensions but got an input with {} dimensions
 RuntimeError: unflattened sizes: unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor
 RuntimeError: unused input: The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.
+RuntimeError: vector sizes: inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got {} and {} elements respectively
 RuntimeError: view strides: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.
 RuntimeError: vmap of random: vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap
 RuntimeError: weight gradient: The function '{}' is not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.

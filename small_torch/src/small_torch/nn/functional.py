@@ -22,7 +22,7 @@ from ..sparse import SparseTensor
 from ..tape import rename_node
 from ..tensor import Tensor, record
 from .activations import *  # noqa: F403
-from .checks import as_operation, check_fractions, check_indices
+from .checks import check_fractions, check_indices
 from .loss_functions import *  # noqa: F403
 from .windows import adaptive_avg_pool1d, avg_pool1d, conv1d, max_pool1d, pad  # noqa: F401
 
@@ -148,13 +148,13 @@ def embedding_bag(
         rows = cat([rows, rows.new_zeros(1, rows.size(1))])  # the last row is an empty bag's
         groups = [np.flatnonzero(bag == k) for k in range(len(starts))]
         winners = [group[rows._array[group].argmax(0)] if len(group) else np.full(rows.size(1), -1) for group in groups]
-        return as_operation(rows.gather(0, Tensor(np.array(winners) % len(rows))), "EmbeddingBag")
+        return rename_node(rows.gather(0, Tensor(np.array(winners) % len(rows))), "EmbeddingBag")
     rows = rows if factors is None else rows * factors.unsqueeze(1)
     out = rows.new_zeros(len(starts), rows.size(1)).index_add(0, Tensor(bag), rows)
     if mode == "mean":
         counts = np.maximum(np.bincount(bag, minlength=len(starts)), 1)[:, None]
         out = out / Tensor(counts.astype(rows._array.dtype))
-    return as_operation(out, "EmbeddingBag", input, offsets)
+    return rename_node(out, "EmbeddingBag", input, offsets)
 
 
 def check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, factors, padding_idx):
@@ -244,7 +244,7 @@ def layer_norm(input: Tensor, normalized_shape, weight=None, bias=None, eps=1e-5
     out = centered * (centered * centered).mean(axes, True).add(eps).rsqrt()
     out = out if weight is None else out * weight
     out = out if bias is None else out + bias
-    return as_operation(out.to(input.dtype).contiguous(), "NativeLayerNorm", input, weight)
+    return rename_node(out.to(input.dtype).contiguous(), "NativeLayerNorm", input, weight)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
@@ -252,7 +252,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     axes = tuple(range(-len(tuple(normalized_shape)), 0))
     eps = float(np.finfo(input._array.dtype).eps) if eps is None else eps
     out = input * (input * input).mean(axes, True).add(eps).rsqrt()
-    return as_operation(out if weight is None else out * weight, "FusedRmsNorm", input, weight)
+    return rename_node(out if weight is None else out * weight, "FusedRmsNorm", input, weight)
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
@@ -282,7 +282,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     out = centered * (var.reshape(shape) + eps).rsqrt()
     out = out if weight is None else out * weight.reshape(shape)
     out = out if bias is None else out + bias.reshape(shape)
-    return as_operation(out.to(input.dtype).contiguous(), "NativeBatchNorm", input, weight)
+    return rename_node(out.to(input.dtype).contiguous(), "NativeBatchNorm", input, weight)
 
 
 def scaled_dot_product_attention(

@@ -13,9 +13,10 @@ from ..memory import arrange
 from ..messages import error, refuse
 from ..operands import operands
 from ..shapes import broadcast_tensors
+from ..tape import rename_node
 from ..tensor import Tensor, record
 from .activations import logsigmoid
-from .checks import as_operation, check_fractions
+from .checks import check_fractions
 
 
 def parse_reduction(reduction, size_average=None, reduce=None):
@@ -179,7 +180,7 @@ def binary_cross_entropy_with_logits(
     one = target if target.dtype is dtypes.bool_ else 1  # torch's error for bools is that of two bools
     loss = as_in_place((one - target) * input - log_p, target)
     loss = loss if weight is None else as_in_place(loss * weight, loss)
-    return as_operation(reduce_loss(loss, reduction), "BinaryCrossEntropyWithLogits", input, target, weight, pos_weight)
+    return rename_node(reduce_loss(loss, reduction), "BinaryCrossEntropyWithLogits", input, target, weight, pos_weight)
 
 
 def as_in_place(new, old):

@@ -8,8 +8,9 @@ from ..joining import cat
 from ..memory import contiguous
 from ..messages import error, refuse
 from ..operands import check_fill, scalar_array
+from ..tape import rename_node
 from ..tensor import Tensor, record
-from .checks import as_operation, check_fractions
+from .checks import check_fractions
 
 
 def pad(input, pad, mode="constant", value=None):
@@ -67,7 +68,7 @@ def conv1d(input: Tensor, weight: Tensor, bias=None, stride=1, padding=0, dilati
     parts = zip(windows.chunk(groups, 1), weight.chunk(groups, 0))
     out = [(x_part.transpose(1, 2).flatten(2) @ w_part.flatten(1).t()).transpose(1, 2) for x_part, w_part in parts]
     out = cat(out, 1) if groups > 1 else out[0].contiguous()
-    out = as_operation(out if bias is None else out + bias[:, None], "Convolution", input, weight)
+    out = rename_node(out if bias is None else out + bias[:, None], "Convolution", input, weight)
     return out if input.ndim == 3 else out.squeeze(0)
 
 
@@ -129,9 +130,7 @@ def max_pool1d(input: Tensor, kernel_size, stride=None, padding=0, dilation=1, c
     inside = (places >= 0) & (places < length)
     numbers = np.where(inside, input._array[..., places.clip(0, length - 1)], -np.inf)
     index = np.take_along_axis(np.broadcast_to(places, numbers.shape), numbers.argmax(-1)[..., None], -1)[..., 0]
-    out = as_operation(
-        input.gather(-1, Tensor(index)), "MaxPool2DWithIndices" if return_indices else "Squeeze.1", input
-    )
+    out = rename_node(input.gather(-1, Tensor(index)), "MaxPool2DWithIndices" if return_indices else "Squeeze.1", input)
     return (out, Tensor(index)) if return_indices else out
 
 
@@ -186,4 +185,4 @@ def means_of_windows(input, places, inside, counts):
     numbers = input[..., Tensor(places.clip(0, input.size(-1) - 1))]
     sums, counts = numbers.masked_fill(Tensor(~inside), 0).sum(-1), Tensor(counts.astype(input._array.dtype))
     out = sums / counts if input.dtype.kind > 1 else sums.div(counts, rounding_mode="trunc")
-    return as_operation(out.contiguous(), "Squeeze.1", input)
+    return rename_node(out.contiguous(), "Squeeze.1", input)
