@@ -32,16 +32,11 @@ RuntimeError: attention axes: Expected query, key, and value to all be  at least
 RuntimeError: attention mask size: The shape of the {}D attn_mask is {}, but should be {}.
 RuntimeError: attention mask type: Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {} and  query.dtype: {} instead.
 RuntimeError: attention types: Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype: {} instead.
-RuntimeError: average pool input: Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
-RuntimeError: average pool output: Given input size: ({}x1x{}). Calculated output size: ({}x1x0). Output size is too small
-RuntimeError: average pool padding: pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation=1
 RuntimeError: backward hook: Backward hook returned an invalid number of grad_input, got {}, but expected {}
 RuntimeError: bag begin: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {}\n[ torch.LongTensor{{}} ]
 RuntimeError: bag end: offsets[-1] can not be greater than input's length {} but got offsets[-1] of {}
 RuntimeError: bag index: Expected i < index_size to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
 RuntimeError: bag padding: padding_idx must be within the number of embeddings, {} through {}, but got {}
-RuntimeError: bag types: Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; but type {} does not equal {} (while checking arguments for embedding_bag)
-RuntimeError: bag weight type: Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, Double; but got {} instead (while checking arguments for embedding_bag)
 RuntimeError: batches of matrices: Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].
 RuntimeError: broadcast result: output with shape {} doesn't match the broadcast shape {}
 RuntimeError: broadcast: The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension {}
@@ -110,8 +105,8 @@ RuntimeError: linear axes: both arguments to linear need to be at least 1D, but 
 RuntimeError: linspace type: torch.linspace(): inferred dtype {} can't be safely cast to passed dtype {}
 RuntimeError: mask of causal attention: _scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True
 RuntimeError: matrix types: expected m1 and m2 to have the same dtype, but got: {} != {}
-RuntimeError: max pool input: max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
-RuntimeError: max pool padding: max_pool1d() padding should be at most half of kernel size, but got padding={} and kernel_size={}
+RuntimeError: pool input: {}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
+RuntimeError: pool padding: {}() padding should be at most half of kernel size, but got padding={} and kernel_size={}
 RuntimeError: moved axes: movedim: Invalid source or destination dims: source ({} dims) should contain the same number of dims as destination ({} dims)
 RuntimeError: negative padding: narrow(): length must be non-negative.
 RuntimeError: negative sections: split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}
@@ -159,7 +154,6 @@ RuntimeError: state size: Expected {} size {}, got {}
 RuntimeError: strict jacobian: Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner from the input when running in strict mode.
 RuntimeError: subtraction of bools: Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.
 RuntimeError: sum of sections: split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got split_sizes={}
-RuntimeError: target axes: only batches of spatial targets supported (3D tensors) but got targets of dimension: {}
 RuntimeError: target sizes: Expected target size {}, got {}
 RuntimeError: target type: expected target dtype to be Long or Byte, but got {}
 RuntimeError: two axes: {}(): expected input to have two or fewer dimensions but got an input with {} dimensions
@@ -169,7 +163,6 @@ RuntimeError: vector sizes: inconsistent tensor size, expected tensor [{}] and s
 RuntimeError: view strides: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.
 RuntimeError: vmap of random: vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap
 RuntimeError: weight gradient: The function '{}' is not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.
-RuntimeError: written shape: output with shape {}
 TypeError: argument type: {} should be of type {}, got: {}
 TypeError: attribute type: cannot assign '{}' as {} '{}' ({} or None expected)
 TypeError: buffer: cannot assign '{}' object to buffer '{}' (torch Tensor or None required)
@@ -179,7 +172,7 @@ TypeError: item of size: torch.Size() takes an iterable of 'int' (item {} is '{}
 TypeError: module type: nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}
 TypeError: name type: {} name should be a string. Got {}
 TypeError: no pairs: ModuleDict.update should be called with an iterable of key/value pairs, but got {}
-TypeError: norm shape type: layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}
+TypeError: norm shape type: {}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}
 TypeError: not a module: {} is not a Module subclass
 TypeError: not a tensor: expected Tensor as element {} in argument 0, but got {}
 TypeError: not iterable: {}.extend should be called with an iterable, but got {}
@@ -192,11 +185,6 @@ TypeError: state type: Expected state_dict to be dict-like, got {}.
 TypeError: too many arguments: {}() takes {} but {} were given
 TypeError: type of array: can't convert np.ndarray of type numpy.{}. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.
 ValueError: attention sizes: embed_dim and num_heads must be greater than 0, got embed_dim={} and num_heads={} instead
-ValueError: bag factor sizes: embedding_bag: If per_sample_weights ({}) is not None, then it must have the same shape as the input ({})
-ValueError: bag input axes: input has to be 1D or 2D Tensor, but got Tensor of dimension {}
-ValueError: bag offsets: if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found offsets of type {}
-ValueError: bag scale: max mode does not support scaling the gradient by the frequency
-ValueError: bag weight axes: weight has to be a 2D Tensor, but got Tensor of dimension {}
 ValueError: batch sampler: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last
 ValueError: cell axes: {}: Expected {} to be 1D or 2D, got {}D instead
 ValueError: dropout: dropout should be a number in range [0, 1] representing the probability of an element being zeroed

@@ -7,6 +7,7 @@ import numpy as np
 from .. import dtypes
 from ..arithmetic import zeros
 from ..comparing import where
+from ..elementwise import Formula, quiet, record_formula
 from ..exponentials import log_softmax
 from ..gathering import scatter
 from ..memory import arrange
@@ -26,9 +27,6 @@ def parse_reduction(reduction, size_average=None, reduce=None):
         reduction = "none" if not sums else "mean" if means else "sum"
         text = f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead."
         warnings.warn(text, stacklevel=4)
-    if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=4)
-        return "mean"
     refuse(reduction not in ("none", "mean", "sum"), "reduction", reduction)
     return reduction
 
@@ -53,24 +51,23 @@ def broadcast_pair(input, target, weight=None):
 
 
 def loss_of_difference(name, kernel, value, slope):
-    """Make a loss of d = input − target from its value, in numpy, and its slope, in operations on tensors.
+    """Make a loss of d = input − target from its value and its slope, functions of d and one option.
 
-    Both are functions of d and one option. kernel: as for `check_fractions`.
+    value works on arrays, slope on arrays and tensors. kernel: as for `check_fractions`.
     """
 
     def loss(input, target, reduction, option=None):
         a, b = operands(input, target)
         check_fractions(kernel, a)
-        with np.errstate(all="ignore"):
-            losses = arrange(value(a._array - b._array, option), a._array.strides, b._array.strides)
-            array = losses if reduction == "none" else losses.sum()
-            array = np.asarray(array / losses.size if reduction == "mean" else array, losses.dtype)
+        losses = quiet.run(lambda: value(a._array - b._array, option))
+        losses = arrange(losses, a._array.strides, b._array.strides)
+        array, count = losses if reduction == "none" else losses.sum(), losses.size if reduction == "mean" else 1
+        array = quiet.run(lambda: np.asarray(array / count, losses.dtype)) if count != 1 else np.asarray(array)
 
-        def rule(g):
-            g = (g / losses.size if reduction == "mean" else g) * slope(a - b, option)
-            return g, -g
+        def way(g, a, b):
+            return g / count * slope(a - b, option)
 
-        return record(array, name, (a, b), rule, (a, b))
+        return record_formula(Formula(name, way, lambda g, a, b: -way(g, a, b)), array, a, b)
 
     return loss
 
@@ -80,13 +77,13 @@ smooth = loss_of_difference(
     "SmoothL1Loss",
     "smooth_l1_cpu",
     lambda d, beta: np.where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta),
-    lambda d, beta: (d / beta).clamp(-1, 1),
+    lambda d, beta: (d / beta).clip(-1, 1),
 )
 huber = loss_of_difference(
     "HuberLoss",
     "huber_cpu",
     lambda d, delta: np.where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)),
-    lambda d, delta: d.clamp(-delta, delta),
+    lambda d, delta: d.clip(-delta, delta),
 )
 
 
@@ -94,9 +91,9 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     """Return (x − target)²."""
     input, target = broadcast_pair(input, target, weight)
     reduction = parse_reduction(reduction, size_average, reduce)
-    return (
-        squared(input, target, reduction) if weight is None else reduce_loss((input - target) ** 2, reduction, weight)
-    )
+    if weight is not None:
+        return reduce_loss((input - target) ** 2, reduction, weight)
+    return squared(input, target, reduction)
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
@@ -163,17 +160,12 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor = None,
-    size_average=None,
-    reduce=None,
-    reduction="mean",
-    pos_weight: Tensor = None,
+    input: Tensor, target: Tensor, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """Return the binary cross entropy of σ(x), without overflow."""
     reduction = parse_reduction(reduction, size_average, reduce)
     refuse(target.size() != input.size(), "logits and target", target.size(), input.size())
+    check_constant("binary_cross_entropy_with_logits", weight)
     log_p = logsigmoid(input)
     if pos_weight is not None:
         log_p = as_in_place(log_p * ((pos_weight - 1) * target + 1), log_p)
@@ -186,9 +178,7 @@ def binary_cross_entropy_with_logits(
 def as_in_place(new, old):
     """Return a tensor in the type that it has if torch writes it into the old one; raise torch's error if it cannot."""
     check_cast(new, old)
-    if new.shape != old.shape:
-        shapes = f"{list(old.shape)} doesn't match the broadcast shape {list(new.shape)}"
-        raise error("written shape", shapes)
+    refuse(new.shape != old.shape, "broadcast result", list(old.shape), list(new.shape))
     return new.to(old.dtype)
 
 
@@ -221,30 +211,21 @@ def check_targets(input, target):
     """Raise torch's error for class targets whose shape does not fit the input, (C), (N, C) or (N, C, …)."""
     shape, target_shape = list(input.shape), list(target.shape)
     refuse(not shape, "Expected 1 or more dimensions (got 0)", kind=ValueError)
-    refuse(target.dtype not in (dtypes.int64, dtypes.uint8) and len(shape) == 1, "target type", target.dtype.title)
     if len(shape) == 1:
-        if target_shape not in ([], [1]):
-            raise error("single target", target_shape[0])
+        check_target_type(target)
+        refuse(target_shape not in ([], [1]), "single target", *target_shape[:1])
         return
-    if target_shape[:1] != shape[:1]:
-        found = target_shape[0] if target_shape else 0
-        raise error("target batch", shape[0], found)
-    expected = [shape[0], *shape[2:]]
+    refuse(target_shape[:1] != shape[:1], "target batch", shape[0], *target_shape[:1] or [0])
     refuse(len(shape) == 2 and len(target_shape) > 1, "0D or 1D target tensor expected, multi-target not supported")
-    refuse(len(shape) == 4 and len(target_shape) != 3, "target axes", len(target_shape))
-    if target_shape != expected:
-        refuse(len(shape) == 4, "size mismatch (got input: {} , target: {}", shape, target_shape)
-        raise error("target sizes", expected, target_shape)
+    refuse(target_shape != [shape[0], *shape[2:]], "target sizes", [shape[0], *shape[2:]], target_shape)
+
+
+def check_target_type(target):
+    refuse(target.dtype not in (dtypes.int64, dtypes.uint8), "target type", target.dtype.title)
 
 
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor = None,
-    size_average=None,
-    ignore_index=-100,
-    reduce=None,
-    reduction="mean",
+    input: Tensor, target: Tensor, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
 ):
     """Return minus the number at the target's index, times the weight of its class.
 
@@ -252,16 +233,17 @@ def nll_loss(
     """
     reduction = parse_reduction(reduction, size_average, reduce)
     check_targets(input, target)
-    check_constant("nll_loss_forward" if input.ndim < 3 else "nll_loss2d_forward", weight)
+    is_flat = input.ndim < 3
+    check_constant("nll_loss_forward" if is_flat else "nll_loss2d_forward", weight)
     dim = min(input.ndim - 1, 1)
     classes = input.size(dim)
-    if weight is not None and weight.shape != (classes,):
+    if weight is not None:
         flat = f" {classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
-        raise error("class weights", flat if input.ndim < 3 else " or no classes")
-    check_fractions("nll_loss_out_frame" if input.ndim < 3 else "nll_loss2d_forward_out_frame", input)
-    refuse(target.dtype not in (dtypes.int64, dtypes.uint8), "target type", target.dtype.title)
-    if weight is not None and weight.dtype is not input.dtype:
-        raise error("class weight type", input.dtype.title, weight.dtype.title)
+        refuse(weight.shape != (classes,), "class weights", flat if is_flat else " or no classes")
+    check_fractions("nll_loss_out_frame" if is_flat else "nll_loss2d_forward_out_frame", input)
+    check_target_type(target)
+    if weight is not None:
+        refuse(weight.dtype is not input.dtype, "class weight type", input.dtype.title, weight.dtype.title)
     classes_ = target._array.reshape(input._array.shape[:dim] + input._array.shape[dim + 1 :]).astype(np.int64)
     counted = classes_ != ignore_index
     invalid = classes_[counted & ((classes_ < 0) | (classes_ >= classes))]
@@ -277,21 +259,21 @@ def nll_loss(
         array = losses if reduction == "none" else losses.sum()
         array = np.asarray(array / factors.sum() if reduction == "mean" else array, losses.dtype)
 
-    name = "NllLoss" if input.ndim < 3 else "NllLoss2D"
+    title = "NllLoss" if is_flat else "NllLoss2D"
 
     def rule(g):
         g = (g.unsqueeze(dim) if reduction == "none" and g.ndim else g) * Tensor(np.expand_dims(-scales, dim))
         out = scatter(Tensor(np.zeros(input._array.shape, input._array.dtype)), dim, Tensor(index), g)
         # torch's gradient has a node, in which the input counts, too
-        return record(out._array, name, (out, input), lambda h: (h, zeros(h)))
+        return record(out._array, title, (out, input), lambda h: (h, zeros(h)))
 
-    return record(array, name, (input,), rule, (input, target) if weight is None else (input, target, weight))
+    return record(array, title, (input,), rule, [x for x in (input, target, weight) if x is not None])
 
 
 def cross_entropy(
     input: Tensor,
     target: Tensor,
-    weight: Tensor = None,
+    weight=None,
     size_average=None,
     ignore_index=-100,
     reduce=None,
@@ -307,12 +289,11 @@ def cross_entropy(
     if probabilities:
         refuse(target.dtype.kind < 2, "probability type", target.dtype.title)
         refuse(ignore_index >= 0, "ignore_index is not supported for floating point target")
-    elif label_smoothing > 1:
-        raise error("label smoothing", label_smoothing)
+    refuse(not probabilities and label_smoothing > 1, "label smoothing", label_smoothing)
     refuse(not input.ndim, "Dimension specified as 1 but tensor has no dimensions", kind=IndexError)
     classes = input.size(dim)
-    if probabilities and weight is not None and weight.shape != (classes,):
-        raise error("class weights of probabilities", classes, list(weight.shape))
+    if probabilities and weight is not None:
+        refuse(weight.shape != (classes,), "class weights of probabilities", classes, list(weight.shape))
     log_p = log_softmax(input, dim)
     loss = None if probabilities else nll_loss(log_p, target, weight, None, ignore_index, None, reduction)
     if loss is not None and label_smoothing <= 0:
