@@ -35,7 +35,7 @@ RuntimeError: attention types: Expected query, key, and value to have the same d
 RuntimeError: backward hook: Backward hook returned an invalid number of grad_input, got {}, but expected {}
 RuntimeError: bag begin: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {}\n[ torch.LongTensor{{}} ]
 RuntimeError: bag end: offsets[-1] can not be greater than input's length {} but got offsets[-1] of {}
-RuntimeError: bag index: Expected i < index_size to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
+RuntimeError: bag index: Index {} of input takes value {} which is not in the valid range [0, {})
 RuntimeError: bag padding: padding_idx must be within the number of embeddings, {} through {}, but got {}
 RuntimeError: batches of matrices: Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].
 RuntimeError: broadcast result: output with shape {} doesn't match the broadcast shape {}
@@ -48,7 +48,7 @@ RuntimeError: cell hidden size: hidden{} has inconsistent hidden_size: got {}, e
 RuntimeError: cell input size: input has inconsistent input_size: got {} expected {}
 RuntimeError: class too large: Class values must be smaller than num_classes.
 RuntimeError: class weight type: expected scalar type {} but found {}
-RuntimeError: class weights of probabilities: cross_entropy: weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}
+RuntimeError: class weights of probabilities: cross_entropy: weight tensor should be defined either for all {} classes or no classes but got {}
 RuntimeError: class weights: weight tensor should be defined either for all{}
 RuntimeError: complex gradient: grad can be implicitly created only for real scalar outputs but got {}
 RuntimeError: condition type: where expected condition to be a boolean tensor, but got a tensor with dtype {}
@@ -57,7 +57,7 @@ RuntimeError: contracted sizes: contracted dimensions need to match, but first h
 RuntimeError: convolution axes: Expected {}-dimensional input for {}-dimensional weight {}, but got 3-dimensional input of size {} instead
 RuntimeError: convolution bias: Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead
 RuntimeError: convolution channels: {} weight of size {}, expected input{} to have {} channels, but got {} channels instead
-RuntimeError: convolution groups: {} expected weight to be divisible by {} at dimension 0, but got weight of size [{}] instead
+RuntimeError: convolution groups: {} expected weight to be divisible by {} at dimension 0, but got weight of size {} instead
 RuntimeError: convolution input: Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: {}
 RuntimeError: convolution kernel: Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input size
 RuntimeError: copied rows shape: index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {} at dimension {} and source slice shape: {} at dimension 0.
@@ -214,7 +214,6 @@ ValueError: vmap of no tensor: {}: Got in_dim={} for an input but the input is o
 ValueError: vmap of other results: vmap({}, ...): `{}` must only return Tensors, got type {}. Did you mean to set out_dims= to None for output?
 ValueError: vmap sizes: vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension
 ValueError: vmap without inputs: vmap({})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The latter is unsupported.
-ValueError: weight size: Weights and input must have the same size.
 """  # noqa: E501
 TEXTS = {}
 for _row in TABLE.strip().split("\n"):

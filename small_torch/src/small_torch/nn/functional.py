@@ -13,7 +13,7 @@ from ..elementwise import floating, set_name
 from ..indexing import add_rows
 from ..joining import cat
 from ..matrices import addmm, matmul
-from ..messages import refuse
+from ..messages import error, refuse
 from ..operands import operands
 from ..pointwise import sigmoid, tanh  # noqa: F401
 from ..rearranging import contiguous
@@ -125,8 +125,9 @@ def embedding_bag(
     factors, n = per_sample_weights, len(weight)
     wrong = weight.dim() != 2 or input.dim() not in (1, 2) or factors is not None and factors.shape != input.shape
     refuse(wrong, "weight has to be 2D, input 1D or 2D, and per_sample_weights in the shape of input", kind=ValueError)
-    wrong = mode not in ("sum", "mean", "max") or mode == "max" and (scale_grad_by_freq or sparse)
-    refuse(wrong, "mode has to be sum, mean or max; max supports no scaling and no sparse weights", kind=ValueError)
+    refuse(mode not in ("sum", "mean", "max"), "mode has to be one of sum, mean or max", kind=ValueError)
+    wrong = mode == "max" and (scale_grad_by_freq or sparse)
+    refuse(wrong, "max mode does not support sparse weights", kind=ValueError)
     refuse(factors is not None and mode != "sum", "bag factors", mode)
     if input.dim() == 2:
         refuse(offsets is not None, "if input is 2D, then offsets has to be None", kind=ValueError)
@@ -148,7 +149,8 @@ def embedding_bag(
         refuse(offset != 0, "bag begin", offset)
         refuse(starts[-1] > indices.numel(), "bag end", indices.numel(), starts[-1])
     indices = indices if len(starts) else indices[:0]
-    refuse(((indices._array < 0) | (indices._array >= n)).any(), "bag index")
+    for place in np.flatnonzero((indices._array < 0) | (indices._array >= n))[:1]:
+        raise error("bag index", place, indices._array[place], n)
     bag = np.searchsorted(starts, np.arange(indices.numel()), "right") - 1
     if padding_idx is not None:
         counted = Tensor(indices._array != padding_idx % n)

@@ -70,11 +70,13 @@ def check_convolution(x, weight, bias, stride, padding, dilation, groups):
     refuse(sizes[0] % groups != 0, "convolution groups", given, groups, sizes)
     channels = sizes[1] * groups
     refuse(x.size(1) != channels, "convolution channels", given, sizes, list(x.shape), channels, x.size(1))
+    if bias is not None:
+        refuse(bias.shape != (sizes[0],), "convolution bias", sizes, sizes[0], list(bias.shape))
+        types = f"({x.dtype.c_name}) and bias type ({bias.dtype.c_name})"
+        refuse(bias.dtype is not x.dtype, "Input type {} should be the same", types)
     padded, kernel = x.size(2) + 2 * padding, dilation * (sizes[2] - 1) + 1
     refuse(padded < kernel, "convolution kernel", padded, kernel)
-    refuse(bias is not None and bias.shape != (sizes[0],), "convolution bias", sizes, sizes[0], bias)
-    for tensor in (weight, x if bias is None else bias):
-        refuse(tensor.dtype is not x.dtype, "expected scalar type {} but found {}", x.dtype.title, tensor.dtype.title)
+    refuse(weight.dtype is not x.dtype, "expected scalar type {} but found {}", x.dtype.title, weight.dtype.title)
 
 
 def check_windows(name, size, stride, padding, dilation=1):
