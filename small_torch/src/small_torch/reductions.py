@@ -27,16 +27,12 @@ FREEDOM = (
 
 def axes_of(dim, ndim, keepdim=False):
     """Return the named axes, counted from the front; all if none is named. dim: ... if it was left out."""
-    check_keepdim(keepdim)
+    refuse(not isinstance(keepdim, bool), "keepdim must be bool", kind=TypeError)
     refuse(dim is ... and keepdim, "keepdim needs dim", kind=TypeError)
     if dim is None or dim is ... or isinstance(dim, (tuple, list)) and not dim:
         return tuple(range(ndim))
     named = check_dims(dim, ndim)
     return tuple(named) if ndim else ()
-
-
-def check_keepdim(keepdim):
-    refuse(not isinstance(keepdim, bool), "keepdim must be bool", kind=TypeError)
 
 
 def kept_shape(shape, axes):
@@ -115,11 +111,8 @@ def variance(name, input, dim, unbiased, keepdim, correction):
     with np.errstate(all="ignore"):
         deviations = np.abs(x - total(x, axes, True) / np.asarray(count, x.dtype))
         array = total(deviations * deviations, axes, keepdim) / deviations.dtype.type(builtins.max(count - ddof, 0))
-    slope = 2 / (count - ddof) if count != ddof else math.inf
-
-    def rule(g):
-        return g.reshape(kept_shape(x.shape, axes)) * slope * (input - mean(input, axes, True))
-
+    slope, kept = 2 / (count - ddof) if count != ddof else math.inf, kept_shape(x.shape, axes)
+    rule = lambda g: g.reshape(kept) * slope * (input - mean(input, axes, True))  # noqa: E731
     return record(array.astype(input._array.real.dtype), "Var", (input,), rule, [input])
 
 
@@ -170,17 +163,13 @@ def extreme_values(name, function):
 
     def operation(input, dim=(), keepdim: bool = False):
         refuse_type(name, input)
+        axes = axes_of(dim, input.ndim, keepdim)
         if not input.numel():
             refuse(dim in ((), None), "no dim", name)
-            for d in (dim,) if isinstance(dim, int) else dim:
-                axis(d, input.ndim)
-                check_not_empty(name, input, d)
-        axes = axes_of(dim, input.ndim, keepdim)
+            for at in axes:
+                check_not_empty(name, input, at)
         kept = kept_shape(input._array.shape, axes)
-
-        def way(g, a, y):
-            return share(g.reshape(kept), a._array == y._array.reshape(kept), axes)
-
+        way = lambda g, a, y: share(g.reshape(kept), a._array == y._array.reshape(kept), axes)  # noqa: E731
         array = contiguous(function(input._array, axes, keepdims=keepdim))
         return record_formula(Formula(name.title(), way, on_arrays=False), array, input)
 
@@ -217,7 +206,7 @@ def record_picked(input, indices, at, keepdim, kind, name, like=None):
 
     like: an array whose order in memory the results have; without it, they lie row by row.
     """
-    check_keepdim(keepdim)
+    axes_of(at, input.ndim, keepdim)
     shape = input._array.shape
     results = [np.take_along_axis(input._array, indices, at), indices]
 
@@ -273,8 +262,8 @@ def index_of_extreme(name, function):
     """Make `argmax` or `argmin`: of equal numbers the first counts."""
 
     def operation(input, dim: int = None, keepdim: bool = False):
-        check_keepdim(keepdim)
         refuse_type(name, input)
+        axes_of(dim, input.ndim, keepdim)
         at = dim if dim is None else axis(dim, input.ndim)
         if not input.numel():
             text = "{}(): Expected reduction dim to be specified for input.numel() == 0."
