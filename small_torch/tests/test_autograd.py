@@ -30,8 +30,8 @@ MATRICES = """
 t.einsum("ij,jk->ik", m.long(), m) | t.einsum("i,i->", x.long(), x) | t.einsum("ij,jk", m > 0, m > 0) | t.einsum("i1->i", m) | t.einsum("ij->ijj", m)
 t.einsum("...ij,...jk->...ik", m[None], m) | t.einsum("ij->ji", m).stride() | t.einsum(3, m) | t.einsum("ij,jk,kl->il", m, m, m[:, :1]) | t.einsum("ij,ik,k->j", m[:1], m, x) | t.einsum("ij", 3) | t.kron(x, x) | t.outer(m, x)
 (m > 0) @ (m > 0) | (x > 0) @ (x > 0) | (m > 0) @ (x > 0) | t.bmm(m[None], m[None].double()) | t.addmm(x.long(), m, m) | t.trace(x) | t.trace(m > 0)
-L.cross(x, m) | t.cdist(m, m.double()) | t.cdist(m.long(), m) | t.pdist(m[None]) | x.H | m[None].H
-L.norm(m, -1) | L.norm(m, 3) | L.norm(m[None], 1) | L.norm(m, 1, (0, 1), True) | L.norm(m, 2, keepdim=True) | L.norm(m, dtype=t.float64) | L.vector_norm(m, "fro")
+L.cross(x, m) | t.cdist(m.long(), m) | t.pdist(m[None]) | x.H | m[None].H
+L.norm(m, -1) | L.norm(x.sum(), 1) | m[None].norm(dim=(0, 1, 2)) | m.prod(0, 1) | L.matrix_power(m / 0, 4) | L.norm(m, 3) | L.norm(m[None], 1) | L.norm(m, 1, (0, 1), True) | L.norm(m, 2, keepdim=True) | L.norm(m, dtype=t.float64) | L.vector_norm(m, "fro")
 L.matrix_norm(m[None], 1, (0, 1)) | L.matrix_norm(m, -1, keepdim=True) | L.matrix_norm(x) | L.svdvals(x) | L.eigvals(t.ones(2, 3)) | L.qr(m, "r").R.abs() | L.qr(m, "a")
 L.det(t.ones(2, 3)) | L.det(x) | L.inv(m.long()) | L.solve(t.ones(2, 2), m) | L.inv(m.half()) | L.solve(m, x.double()) | L.solve(m, m, left=False) | L.solve(m.expand(3, 2, 2), t.ones(3, 2))
 L.solve_triangular(m, x, upper=True) | L.solve_triangular(t.ones(2, 2), m, upper=True, unitriangular=True) | L.lstsq(m, m).rank | L.matrix_power(x, 2) | L.matrix_rank(x)

@@ -18,11 +18,6 @@ def einsum(equation, *operands):
     check_elements(operands, 1)
     terms, output = parse_equation(equation.replace(" ", ""), operands)
     check_letters(terms, output, operands)
-    return einsum_of(terms, output, operands)
-
-
-def einsum_of(terms, output, operands):
-    """Return the sums of products for the letters of each operand and of the result."""
     summed = sorted({letter for term in terms for letter in term if letter not in output})
     letters = [*output, *summed]
     out, *others = (align(x, term, letters) for term, x in zip(terms, operands))

@@ -34,8 +34,7 @@ def product(a, b):
 
 def check_same_type(first, second):
     """Raise torch's RuntimeError for two types."""
-    if first._array.dtype != second._array.dtype:
-        raise error("matrix types", first.dtype.c_name, second.dtype.c_name)
+    refuse(first.dtype is not second.dtype, "matrix types", first.dtype.c_name, second.dtype.c_name)
 
 
 def matmul(input, other: Tensor):
@@ -55,13 +54,8 @@ def matmul(input, other: Tensor):
 
 def check_matrices(a, b):
     """Raise torch's error if two tensors with axes cannot be multiplied."""
-    differ = a._array.dtype != b._array.dtype
-    refuse(differ and a.ndim == b.ndim == 1, "dot types", a.dtype.title, b.dtype.title)
     if a._array.shape[-1] != b._array.shape[-2 if b.ndim > 1 else 0]:
         raise shape_error(a._array.shape, b._array.shape)
-    if differ and b.ndim == 1:
-        names = f"{b.dtype.title}, {a.dtype.title}, and {b.dtype.title}"
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
     check_same_type(a, b)
     for back, (m, n) in enumerate(zip(a._array.shape[-3::-1], b._array.shape[-3::-1])):
         refuse(m != n and 1 not in (m, n), "broadcast", m, n, max(a.ndim, b.ndim) - 3 - back)
@@ -151,14 +145,9 @@ def bmm(input, mat2: Tensor):
     refuse(input.ndim != 3 or mat2.ndim != 3, "batch{} must be a 3D tensor", 1 + (input.ndim == 3))
     (batch, _, n), (mat_batch, m, _) = input._array.shape, mat2._array.shape
     refuse((batch, n) != (mat_batch, m), "batches of matrices", batch, n, mat_batch, m)
-    require_same_type(input, mat2)
+    types = (input.dtype.title, mat2.dtype.title)
+    refuse(input.dtype is not mat2.dtype, "expected scalar type {} but found {}", *types)
     return rename_node(matmul(input, mat2), "Bmm")
-
-
-def require_same_type(first, second):
-    """Raise torch's RuntimeError of batches of matrices and of distances for two types."""
-    differ = first.dtype is not second.dtype
-    refuse(differ, "expected scalar type {} but found {}", first.dtype.title, second.dtype.title)
 
 
 def mv(input, vec: Tensor):
@@ -225,7 +214,7 @@ def cross(input, other, dim=None):
     refuse(input.ndim != other.ndim, "linalg.cross: inputs must have the same number of dimensions.")
     m, n = (x._array.shape[axis(dim, x.ndim)] for x in (input, other))
     refuse(m != 3 or n != 3, "linalg.cross: inputs dimension {} must have length 3. Got {} and {}", dim, m, n)
-    require_same_type(input, other)
+    check_same_type(input, other)
     a, b = movedim(input, dim, 0), movedim(other, dim, 0)
     return stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
 
@@ -245,7 +234,7 @@ def cdist(x1, x2, p=2.0):
     check_distances("cdist", p, X1=x1, X2=x2)
     m, n = x1._array.shape[-1], x2._array.shape[-1]
     refuse(m != n, "X1 and X2 must have the same number of columns. X1: {} X2: {}", m, n)
-    require_same_type(x1, x2)
+    check_same_type(x1, x2)
     return rename_node((unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1), "Cdist")
 
 

@@ -65,7 +65,6 @@ RuntimeError: copied rows type: index_copy_(): self and source expected to have 
 RuntimeError: copy of no leaf: Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001
 RuntimeError: detached view: Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.
 RuntimeError: devices: Input and {} tensors are not at the same device, found input tensor at {} and {} tensor at {}
-RuntimeError: dot types: dot : expected both vectors to have same dtype, but found {} and {}
 RuntimeError: einsum axes: einsum(): the number of subscripts in the equation ({}) does not match the number of dimensions ({}) for operand {} and no ellipsis was given
 RuntimeError: einsum output: einsum(): output subscript {} does not appear in the equation for any input operand
 RuntimeError: einsum repeats: einsum(): subscript {} is repeated for operand {} but the sizes don't match, {} != {}

@@ -19,11 +19,6 @@ from .shapes import check_dims, reshape, unsqueeze
 from .tape import recording, rename_node
 from .tensor import Tensor, axis, record, record_many
 
-FREEDOM = (
-    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel"
-    " divided by output numel)."
-)
-
 
 def axes_of(dim, ndim, keepdim=False):
     """Return the named axes, counted from the front; all if none is named. dim: ... if it was left out."""
@@ -106,7 +101,8 @@ def variance(name, input, dim, unbiased, keepdim, correction):
     count = math.prod([x.shape[i] for i in axes])
     ddof = correction if correction is not None else int(unbiased)
     if count <= ddof:
-        warn_once(FREEDOM.format(name))
+        reason = "Correction should be strictly less than the reduction factor (input numel divided by output numel)."
+        warn_once(f"{name}(): degrees of freedom is <= 0. {reason}")
     x = x.astype(np.float32) if x.dtype == np.float16 else x
     with np.errstate(all="ignore"):
         deviations = np.abs(x - total(x, axes, True) / np.asarray(count, x.dtype))

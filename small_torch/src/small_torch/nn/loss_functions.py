@@ -206,16 +206,11 @@ def check_targets(input, target):
     shape, target_shape = list(input.shape), list(target.shape)
     refuse(not shape, "Expected 1 or more dimensions (got 0)", kind=ValueError)
     if len(shape) == 1:
-        check_target_type(target)
         refuse(target_shape not in ([], [1]), "single target", *target_shape[:1])
         return
     refuse(target_shape[:1] != shape[:1], "target batch", shape[0], *target_shape[:1] or [0])
     refuse(len(shape) == 2 and len(target_shape) > 1, "0D or 1D target tensor expected, multi-target not supported")
     refuse(target_shape != [shape[0], *shape[2:]], "target sizes", [shape[0], *shape[2:]], target_shape)
-
-
-def check_target_type(target):
-    refuse(target.dtype not in (dtypes.int64, dtypes.uint8), "target type", target.dtype.title)
 
 
 def nll_loss(
@@ -232,7 +227,7 @@ def nll_loss(
     dim = min(input.ndim - 1, 1)
     classes = input.size(dim)
     check_fractions("nll_loss_out_frame" if is_flat else "nll_loss2d_forward_out_frame", input)
-    check_target_type(target)
+    refuse(target.dtype not in (dtypes.int64, dtypes.uint8), "target type", target.dtype.title)
     if weight is not None:
         flat = f" {classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
         refuse(weight.shape != (classes,), "class weights", flat if is_flat else " or no classes")
