@@ -4,9 +4,10 @@ import math
 import string
 
 from .arguments import check_elements, type_name
+from .indexing import getitem
 from .matrices import bmm
 from .messages import error, refuse
-from .shapes import permute, reshape, unsqueeze
+from .shapes import permute, reshape
 
 
 def einsum(equation, *operands):
@@ -39,10 +40,7 @@ def align(x, term, letters):
             x = x.diagonal(0, first, second)  # the diagonal becomes the last axis
             term = [other for place, other in enumerate(term) if place not in (first, second)] + [letter]
     x = permute(x, tuple(term.index(letter) for letter in letters if letter in term))
-    for dim, letter in enumerate(letters):
-        if letter not in term:
-            x = unsqueeze(x, dim)
-    return x
+    return getitem(x, tuple(slice(None) if letter in term else None for letter in letters))
 
 
 def sum_product(a, b, dims):

@@ -44,13 +44,13 @@ def compute(name, function, *arrays):
         raise LinAlgError(f"{name}: The solver failed because the input matrix is singular.") from None
 
 
-def without_gradient(operation):
-    """Make a gradient rule that raises NotImplementedError."""
+def record_without_gradient(array, name, *inputs):
+    """Return an operation's result as a tensor, whose gradient raises NotImplementedError."""
 
     def rule(*gradients):
-        raise NotImplementedError(f"small_torch has no gradient of {operation}")
+        raise NotImplementedError(f"small_torch has no gradient of {name}")
 
-    return rule
+    return record(array, name, inputs, rule)
 
 
 def check_matrices(A, name, square=False, letter="A"):
@@ -110,8 +110,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 def svd(A, full_matrices=True):
     check_matrices(A, "svd")
     U, S, Vh = np.linalg.svd(A._array, full_matrices)
-    vectors = map(in_columns, (U, Vh))
-    U, Vh = (record(array, "LinalgSvd", (A,), without_gradient("svd's vectors")) for array in vectors)
+    U, Vh = (record_without_gradient(in_columns(vectors), "LinalgSvd", A) for vectors in (U, Vh))
     return SVD(U, svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
 
@@ -136,7 +135,7 @@ def legacy_svd(input, some=True, compute_uv=True):
 def eigvals(A):
     check_matrices(A, "eigvals", square=True)
     values = np.linalg.eigvals(A._array).astype(A.dtype.to_complex().np)
-    return record(values, "LinalgEig", (A,), without_gradient("eigenvalues"))
+    return record_without_gradient(values, "LinalgEig", A)
 
 
 QR_MODE = "qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'"
@@ -148,7 +147,7 @@ def qr(A, mode="reduced"):
     factors = np.linalg.qr(A._array, mode)
     factors = (np.zeros(0, factors.dtype), factors) if mode == "r" else factors
     factors = [in_columns(factor) if factor.ndim > 1 else factor for factor in factors]
-    return QR(*(record(factor, "LinalgQr", (A,), without_gradient("the QR decomposition")) for factor in factors))
+    return QR(*(record_without_gradient(factor, "LinalgQr", A) for factor in factors))
 
 
 def check_floats(A, name):
@@ -255,9 +254,8 @@ def lstsq(A, B, rcond=None):
     # torch's lies, column by column, where it has put the numbers of B
     place = np.zeros((*B._array.shape[1:], max(A._array.shape)), solution.dtype)[..., : len(solution)].T
     place[...] = solution
-    solution = record(place, "LinalgLstsq", (A, B), without_gradient("lstsq"))
     empty = np.zeros(0, A._array.dtype)  # torch's default method computes no residuals, and no singular values
-    residuals = record(empty, "LinalgLstsq", (A, B), without_gradient("lstsq"))
+    solution, residuals = (record_without_gradient(array, "LinalgLstsq", A, B) for array in (place, empty))
     return LSTSQ(solution, residuals, Tensor(np.asarray(rank, np.int64)), Tensor(empty.copy()))
 
 
