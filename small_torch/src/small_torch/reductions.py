@@ -191,7 +191,11 @@ def return_type(name, fields):
         shown = ",".join(f"\n{field}={value!r}" for field, value in zip(fields, self))
         return f"torch.return_types.{name}({shown})"
 
-    return type(name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": show})
+    def lookup(self, attribute):
+        text = f"'torch.return_types.{name}' object has no attribute {attribute!r}"
+        raise AttributeError(text, name=attribute, obj=self)
+
+    return type(name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": show, "__getattr__": lookup})
 
 
 MAX, MIN = return_type("max", ("values", "indices")), return_type("min", ("values", "indices"))
