@@ -54,8 +54,11 @@ def matmul(input, other: Tensor):
 
 def check_matrices(a, b):
     """Raise torch's error if two tensors with axes cannot be multiplied."""
+    differ = a.dtype is not b.dtype
+    refuse(differ and a.ndim == b.ndim == 1, "dot types", a.dtype.title, b.dtype.title)
     if a._array.shape[-1] != b._array.shape[-2 if b.ndim > 1 else 0]:
         raise shape_error(a._array.shape, b._array.shape)
+    refuse(differ and b.ndim == 1, "vector types", b.dtype.title, a.dtype.title, b.dtype.title)
     check_same_type(a, b)
     for back, (m, n) in enumerate(zip(a._array.shape[-3::-1], b._array.shape[-3::-1])):
         refuse(m != n and 1 not in (m, n), "broadcast", m, n, max(a.ndim, b.ndim) - 3 - back)

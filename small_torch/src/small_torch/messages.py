@@ -65,6 +65,7 @@ RuntimeError: copied rows type: index_copy_(): self and source expected to have 
 RuntimeError: copy of no leaf: Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001
 RuntimeError: detached view: Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.
 RuntimeError: devices: Input and {} tensors are not at the same device, found input tensor at {} and {} tensor at {}
+RuntimeError: dot types: dot : expected both vectors to have same dtype, but found {} and {}
 RuntimeError: einsum axes: einsum(): the number of subscripts in the equation ({}) does not match the number of dimensions ({}) for operand {} and no ellipsis was given
 RuntimeError: einsum output: einsum(): output subscript {} does not appear in the equation for any input operand
 RuntimeError: einsum repeats: einsum(): subscript {} is repeated for operand {} but the sizes don't match, {} != {}
@@ -159,6 +160,7 @@ RuntimeError: two axes: {}(): expected input to have two or fewer dimensions but
 RuntimeError: unflattened sizes: unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor
 RuntimeError: unused input: The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.
 RuntimeError: vector sizes: inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got {} and {} elements respectively
+RuntimeError: vector types: addmv input tensors must have the same dtype, but got {}, {}, and {}
 RuntimeError: view strides: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.
 RuntimeError: vmap of random: vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap
 RuntimeError: weight gradient: The function '{}' is not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.
