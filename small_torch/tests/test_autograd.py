@@ -30,14 +30,14 @@ MATRICES = """
 t.einsum("ij,jk->ik", m.long(), m) | t.einsum("i,i->", x.long(), x) | t.einsum("ij,jk", m > 0, m > 0) | t.einsum("i1->i", m) | t.einsum("ij->ijj", m)
 t.einsum("...ij,...jk->...ik", m[None], m) | t.einsum("ij->ji", m).stride() | t.einsum(3, m) | t.einsum("ij,jk,kl->il", m, m, m[:, :1]) | t.einsum("ij,ik,k->j", m[:1], m, x) | t.einsum("ij", 3) | t.kron(x, x) | t.outer(m, x)
 (m > 0) @ (m > 0) | (x > 0) @ (x > 0) | (m > 0) @ (x > 0) | t.bmm(m[None], m[None].double()) | t.addmm(x.long(), m, m) | t.trace(x) | t.trace(m > 0)
-L.cross(x, m) | t.cdist(m, m.double()) | t.cdist(m.long(), m) | t.pdist(m[None]) | x.H
-L.norm(m, -1) | L.norm(m, 3) | L.norm(m[None], 1) | L.norm(m, 1, (0, 1), True) | L.norm(m, 2, keepdim=True) | L.norm(m, dtype=t.float64) | L.vector_norm(m, "fro")
+L.cross(x, m) | t.cdist(m.long(), m) | t.pdist(m[None]) | x.H
+L.norm(m, -1) | L.norm(x.sum(), 1) | m[None].norm(dim=(0, 1, 2)) | m.prod(0, 1) | L.matrix_power(m / 0, 4) | L.norm(m, 3) | L.norm(m[None], 1) | L.norm(m, 1, (0, 1), True) | L.norm(m, 2, keepdim=True) | L.norm(m, dtype=t.float64) | L.vector_norm(m, "fro")
 L.matrix_norm(m[None], 1, (0, 1)) | L.matrix_norm(m, -1, keepdim=True) | L.matrix_norm(x) | L.svdvals(x) | L.eigvals(t.ones(2, 3)) | L.qr(m, "r").R.abs() | L.qr(m, "a")
-L.det(t.ones(2, 3)) | L.det(x) | L.inv(m.long()) | L.inv(t.ones(2, 2)) | L.inv(m.half()) | L.solve(m, x.double()) | L.solve(m, m, left=False) | L.solve(m.expand(3, 2, 2), t.ones(3, 2))
+L.det(t.ones(2, 3)) | L.det(x) | L.inv(m.long()) | L.solve(t.ones(2, 2), m) | L.inv(m.half()) | L.solve(m, x.double()) | L.solve(m, m, left=False) | L.solve(m.expand(3, 2, 2), t.ones(3, 2))
 L.solve_triangular(m, x, upper=True) | L.solve_triangular(t.ones(2, 2), m, upper=True, unitriangular=True) | L.lstsq(m, m).rank | L.matrix_power(x, 2) | L.matrix_rank(x)
 t.kron(x[0], x[1]) | t.einsum("->", x[0]) | t.einsum("i,i->", x > 0, x[:1]) | t.einsum("ii", m[:, :1]) | L.matrix_power(m, 0) | t.matrix_power(w.view(1, 1), 0)
-L.inv(m).stride() | L.svd(m).U.stride() | L.solve(m, m).stride() | L.inv(m * t.nan) | L.lstsq(m, m.double()) | L.solve_triangular(m, m.long(), upper=True)
-m[:, :0].bool() @ m[:0].bool() | L.det(m.half()) | L.matrix_norm(m.half(), 1) | L.matrix_norm(m[:0], 2) | t.addmm(m, m, m.double()) | t.addmm(m, m, x) | m.inverse(1)
+L.inv(m).stride() | L.svd(m).U.stride() | L.solve(m, m).stride() | L.inv(m * t.nan) | L.solve_triangular(m, m.long(), upper=True)
+m[:, :0].bool() @ m[:0].bool() | L.matrix_norm(m.half(), 1) | L.matrix_norm(m[:0], 2) | t.addmm(m, m, m.double()) | t.addmm(m, m, x) | m.inverse(1)
 t.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2)) | repr(t.sparse_coo_tensor([[0], [1]], [2], dtype=t.float64)) | t.sparse_coo_tensor([[0, 1]], [1], (2,))
 t.matmul(m.expand(3, 2, 2), w.expand(2, 1)[:, :0]).sum().backward() | t.prod(l * t.inf).backward() or l.grad
 """  # noqa: E501

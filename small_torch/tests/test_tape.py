@@ -148,7 +148,7 @@ set_at(x := t.arange(3), x > 0, t.tensor([1.5])) | set_at(t.arange(3), 0, t.ones
 set_at(x := t.ones(1, 3), (-1, slice(None)), x) | t.zeros(3).bool().cumsum_(0) | t.zeros(2, 3).requires_grad_().cumsum(0, dtype=t.int64)
 t.arange(2).sub(t.arange(2), alpha=3j) | t.ones(2, 3).logsumexp(()) | t.ones(0, 3).logsumexp(()) | t.arange(4).float().view(2, 2)[:, 0].unfold(0, 2, 1).add_(1)
 t.lerp(t.arange(2), t.ones(2), 0.5) | t.addcmul(t.arange(2), t.ones(2), t.arange(2), value=1.5) | t.tensor([]).norm(-1) | t.tensor([2.0, -3.0]).norm(-1) | run_backward(t, (y := leaf(t).norm()).mul_(y)) | 1e6 // t.ones(2).half()
-t.max(t.ones(2), 0).total | run_backward(t, (y := leaf(t).std(0)).sub_(y)) | t.zeros(4, 3)[:, :1].ravel().stride()
+t.max(t.ones(2), 0).total | run_backward(t, (y := leaf(t).std(0)).sub_(y)) | run_backward(t, leaf(t).amin(0).mul_(2)) | run_backward(t, leaf(t).prod(0).mul_(2)) | t.zeros(4, 3)[:, :1].ravel().stride()
 [t.tensor(2.0, dtype=t.float64) * t.ones(2), t.tensor(2) * t.ones(2, dtype=t.int32)]
 run_backward(t, t.linalg.solve(leaf(t)[:, :2], t.ones(2, 1, dtype=t.float64)).mul_(2)) | float(t.tensor(2 + 0j)) | int(t.tensor(2 + 1j))
 """  # noqa: E501

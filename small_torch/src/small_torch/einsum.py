@@ -3,15 +3,11 @@
 import math
 import string
 
-import numpy as np
-
 from .arguments import check_elements, type_name
-from .arithmetic import conj
+from .indexing import getitem
 from .matrices import bmm
 from .messages import error, refuse
-from .products import product
-from .shapes import permute, reshape, unsqueeze
-from .tensor import Tensor, record
+from .shapes import permute, reshape
 
 
 def einsum(equation, *operands):
@@ -23,52 +19,16 @@ def einsum(equation, *operands):
     check_elements(operands, 1)
     terms, output = parse_equation(equation.replace(" ", ""), operands)
     check_letters(terms, output, operands)
-    return einsum_of(terms, output, operands)
-
-
-def einsum_of(terms, output, operands):
-    """Return the sums of products for the letters of each operand and of the result."""
     summed = sorted({letter for term in terms for letter in term if letter not in output})
     letters = [*output, *summed]
-    simple = all(len({*term}) == len(term) for term in terms)
-    if len(terms) == 2 and simple and operands[0].dtype is operands[1].dtype and operands[0].dtype.kind:
-        return product_of_two(terms, output, letters, operands)
-    aligned = [align(x, term, letters) for term, x in zip(terms, operands)]
-    out = aligned[0]
-    for place, x in enumerate(aligned[1:], 1):
+    out, *others = (align(x, term, letters) for term, x in zip(terms, operands))
+    for place, x in enumerate(others, 1):
         # sum over letters that no later operand has
         later = {letter for term in terms[place + 1 :] for letter in term}
         out = sum_product(out, x, [dim for dim in range(len(output), len(letters)) if letters[dim] not in later])
-    dims = [*range(len(output), len(letters))]
-    if len(aligned) == 1 and dims:
-        return out.sum(dims)
-    return reshape(out, out._array.shape[: len(output)]) if dims else out
-
-
-def product_of_two(terms, output, letters, operands):
-    """Return the sum of products of two tensors, as one operation."""
-    arrays = []
-    for term, x in zip(terms, operands):
-        array = x._array.transpose([term.index(letter) for letter in letters if letter in term])
-        arrays.append(array[tuple(slice(None) if letter in term else None for letter in letters)])
-    array = sum_product(*arrays, range(len(output), len(letters)), product)
-    array = array.reshape(array.shape[: len(output)])
-
-    def rule(g):
-        gradients = []
-        for place, (term, x) in enumerate(zip(terms, operands)):
-            if not x._requires_grad:
-                gradients.append(None)
-                continue
-            other_term, other = terms[1 - place], conj(operands[1 - place])
-            reached = [letter for letter in term if letter in output or letter in other_term]
-            part = einsum_of([output, other_term], reached, [g, other])
-            for dim, letter in enumerate(term):
-                part = part if letter in reached else unsqueeze(part, dim)
-            gradients.append(part.expand(np.broadcast_shapes(part._array.shape, x._array.shape)))
-        return gradients
-
-    return record(array, "Einsum", operands, rule, operands)
+    if not others and summed:
+        return out.sum([*range(len(output), len(letters))])
+    return reshape(out, out._array.shape[: len(output)]) if summed else out
 
 
 def align(x, term, letters):
@@ -80,21 +40,16 @@ def align(x, term, letters):
             x = x.diagonal(0, first, second)  # the diagonal becomes the last axis
             term = [other for place, other in enumerate(term) if place not in (first, second)] + [letter]
     x = permute(x, tuple(term.index(letter) for letter in letters if letter in term))
-    for dim, letter in enumerate(letters):
-        if letter not in term:
-            x = unsqueeze(x, dim)
-    return x
+    return getitem(x, tuple(slice(None) if letter in term else None for letter in letters))
 
 
-def sum_product(a, b, dims, multiply=bmm):
-    """Return the sum over `dims` of the product of two tensors or arrays, each summed axis with length 1.
-
-    multiply: multiplies batches of matrices.
-    """
+def sum_product(a, b, dims):
+    """Return the sum over `dims` of the product of two tensors, each summed axis with length 1."""
     for dim in dims:
-        if a.shape[dim] == 1 or b.shape[dim] == 1:
-            a, b = summed(a, dim), summed(b, dim)
-    m, n = a.shape, b.shape
+        m, n = a._array.shape[dim], b._array.shape[dim]
+        a = a.sum(dim, keepdim=True) if m != 1 and n == 1 else a
+        b = b.sum(dim, keepdim=True) if n != 1 and m == 1 else b
+    m, n = a._array.shape, b._array.shape
     dims = [dim for dim in dims if m[dim] != 1]
     if not dims:
         return a * b
@@ -103,24 +58,17 @@ def sum_product(a, b, dims, multiply=bmm):
     both = [dim for dim in rest if m[dim] != 1 and n[dim] != 1]
     rows = [dim for dim in rest if dim not in both and n[dim] == 1]
     columns = [dim for dim in rest if dim not in both and n[dim] != 1]
+    if columns and columns[-1] < min((dim for dim in rows if m[dim] != 1), default=0):  # then torch swaps them
+        a, b, m, n, rows, columns = b, a, n, m, columns, rows
 
-    def merge(x, *groups):
-        others = columns if x is a else rows
+    def merge(x, others, *groups):
         order = [*others, *(dim for group in groups for dim in group)]
-        return permuted(x, order).reshape([math.prod(x.shape[dim] for dim in group) for group in groups])
+        return reshape(permute(x, tuple(order)), [math.prod(x._array.shape[dim] for dim in group) for group in groups])
 
-    out = multiply(merge(a, both, rows, dims), merge(b, both, dims, columns))
+    out = bmm(merge(a, columns, both, rows, dims), merge(b, rows, both, dims, columns))
     order = [*both, *rows, *dims, *columns]
     sizes = [1 if dim in dims else n[dim] if m[dim] == 1 else m[dim] for dim in order]
-    return permuted(out.reshape(sizes), [order.index(dim) for dim in range(len(order))])
-
-
-def summed(x, dim):
-    return x if x.shape[dim] == 1 else x.sum(dim, keepdim=True) if isinstance(x, Tensor) else x.sum(dim, keepdims=True)
-
-
-def permuted(x, order):
-    return permute(x, tuple(order)) if isinstance(x, Tensor) else x.transpose(order)
+    return permute(reshape(out, sizes), tuple(order.index(dim) for dim in range(len(order))))
 
 
 def parse_equation(equation, operands):
@@ -130,9 +78,8 @@ def parse_equation(equation, operands):
         refuse(letter not in string.ascii_letters + ", ", "einsum subscript", place)
     terms = inputs.split(",")
     if len(terms) != len(operands):
-        more = "more operands were provided than specified in the equation"
-        fewer = "fewer operands were provided than specified in the equation"
-        raise RuntimeError(f"einsum(): {fewer if len(operands) < len(terms) else more}")
+        number = "fewer" if len(operands) < len(terms) else "more"
+        raise RuntimeError(f"einsum(): {number} operands were provided than specified in the equation")
     if not arrow:
         plain = inputs.replace("...", "").replace(",", "")
         output = "..." * ("..." in inputs) + "".join(sorted(x for x in set(plain) if plain.count(x) == 1))

@@ -8,97 +8,76 @@ import numpy as np
 from . import matrices
 from .absent import EXPLANATION
 from .arguments import Number, check_argument
-from .elementwise import zeros
+from .elementwise import Formula, alias, record_formula, zeros
+from .joining import stack
 from .matrices import adjoint
 from .memory import in_columns
 from .messages import error, refuse
 from .random import not_implemented
-from .rearranging import clone, tril, triu
+from .rearranging import clone
 from .reductions import return_type
-from .shapes import movedim, reshape, transpose, unsqueeze
-from .tape import fit, recording
+from .shapes import movedim, transpose, unsqueeze
+from .tape import recording, rename_node
 from .tensor import Tensor, record
 
 SVD = return_type("linalg_svd", ("U", "S", "Vh"))
 LEGACY_SVD = return_type("svd", ("U", "S", "V"))
 QR = return_type("linalg_qr", ("Q", "R"))
 LSTSQ = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
-
-
-class LinAlgError(RuntimeError):
-    """Error for a matrix that does not allow the operation, such as a singular one."""
-
-
-LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
-LinAlgError.__module__ = "torch._C"
 cross = partial(matrices.cross, dim=-1)
 
 
-def first_zero(A):
-    """Return the place on the diagonal of the first zero that elimination meets, 0 if there is none."""
-    A = A.copy()
-    for k in range(len(A)):
-        pivot = k + np.abs(A[k:, k]).argmax()
-        A[[k, pivot]] = A[[pivot, k]]
-        if A[k, k] == 0:
-            return k + 1
-        A[k + 1 :] -= A[k + 1 :, k : k + 1] / A[k, k] * A[k]
-    return 0
+class _LinAlgError(RuntimeError):
+    """Error for a matrix that does not allow the operation, such as a singular one."""
+
+    __module__ = "torch._C"
 
 
-def singular_error(A, name):
-    """Return torch's error for a singular matrix, with the place of its first zero."""
-    zeros_ = [first_zero(matrix) for matrix in A.reshape(-1, *A.shape[-2:])]
-    first = next((number for number, place in enumerate(zeros_) if place), 0)
-    batch = f"(Batch element {first}): " if len(zeros_) > 1 else ""
-    messages = {
-        "inv": f"linalg.inv: {batch}The diagonal element {zeros_[first]} is zero, the inversion could not be completed",
-        "solve": f"torch.linalg.solve: {batch}The solver failed",
-    }
-    return LinAlgError(f"{messages[name]} because the input matrix is singular.")
+LinAlgError = _LinAlgError
 
 
-def without_gradient(operation):
-    """Make a gradient rule that raises NotImplementedError."""
+def compute(name, function, *arrays):
+    """Return the result of numpy's function; raise LinAlgError for a singular matrix."""
+    try:
+        return function(*arrays)
+    except np.linalg.LinAlgError:
+        raise LinAlgError(f"{name}: The solver failed because the input matrix is singular.") from None
+
+
+def record_without_gradient(array, name, *inputs):
+    """Return an operation's result as a tensor, whose gradient raises NotImplementedError."""
 
     def rule(*gradients):
-        raise NotImplementedError(f"small_torch has no gradient of {operation}")
+        raise NotImplementedError(f"small_torch has no gradient of {name}")
 
-    return rule
+    return record(array, name, inputs, rule)
 
 
 def check_matrices(A, name, square=False, letter="A"):
-    """Raise torch's RuntimeError for what is no matrix, or not square, or not of floats."""
+    """Raise torch's error for what is no matrix, or not square, or not of floats."""
     refuse(A.ndim < 2, "linalg.{}: The input tensor {} must have at least 2 dimensions.", name, letter)
     rows, columns = A._array.shape[-2:]
     refuse(square and rows != columns, "square matrices", name, rows, columns)
     if A.dtype.kind < 2 and name != "matrix_power":
         raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {A.dtype.title}")
-    if A.dtype.name == "float16" and name in OF_LAPACK:
-        raise not_implemented(OF_LAPACK[name], A._array.dtype)
     if A.dtype.name == "float16" and name not in ("matrix_power", "matrix_norm"):
-        raise RuntimeError(f"linalg.{name}: Low precision dtypes not supported. Got Half")
-
-
-# The names in torch's errors of functions that compute in half precision nowhere.
-OF_LAPACK = {
-    "qr": "geqrf_cpu", "svd": "linalg_svd_cpu", "eigvals": "linalg_eig_out_cpu", "det": "lu_cpu", "solve": "lu_cpu"
-}  # fmt: skip
+        kind = RuntimeError if name == "inv" else NotImplementedError
+        raise kind(f"linalg.{name}: Low precision dtypes not supported. Got Half")
 
 
 def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     dims = [dim] if isinstance(dim, int) else dim
+    refuse(dims is None and ord is not None and A.ndim not in (1, 2), "norm without dim", A.ndim)
+    wrong = dims is not None and len(dims) not in (1, 2)
+    refuse(wrong, "linalg.norm: If dim is specified, it must be of length 1 or 2. Got {}", list(dims or []))
     if isinstance(ord, str) or ord is not None and (A.ndim if dims is None else len(dims)) == 2:
         return matrix_norm(A, ord, (-2, -1) if dims is None else dims, keepdim, dtype=dtype)
-    refuse(ord is not None and dims is None and A.ndim > 2, "norm without dim", A.ndim)
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     check_argument("linalg_vector_norm", "ord", ord, Number, 2)
-    x = x if dtype is None else x.to(dtype)
-    out = x.norm(ord, dim, keepdim)
-    return reshape(out, (1,) * x.ndim) if dim is None and keepdim else out
+    return x.norm(ord, dim, keepdim, dtype=dtype)
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
@@ -109,29 +88,29 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """
     A = A if dtype is None else A.to(dtype)
     check_matrices(A, "matrix_norm")
+    known = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
+    refuse(ord not in known, f"linalg.matrix_norm: Order {ord} not supported.")
+    refuse(len(dim) != 2, "linalg.matrix_norm: dim must be a 2-tuple. Got {}", " ".join(map(str, dim)))
     low = A.dtype.name == "float16" and ord in ("nuc", 2, -2)
     refuse(low, "linalg.matrix_norm: Low precision dtypes not supported. Got Half")
-    if ord not in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     A = movedim(A, list(dim), [-2, -1])
     if ord == "fro":
         out = A.norm(2, (-2, -1))
-    elif ord in ("nuc", 2, -2):
-        S = svdvals(A)
-        S = S if S._array.shape[-1] else S.sum(-1, keepdim=True)
-        out = S.sum(-1) if ord == "nuc" else S.amax(-1) if ord == 2 else S.amin(-1)
+    elif ord == "nuc":
+        out = svdvals(A).sum(-1)
     else:
-        sums = A.abs().sum(-2 if abs(ord) == 1 else -1)
-        out = sums.sum(-1) if ord > 0 and not sums._array.shape[-1] else sums.amax(-1) if ord > 0 else sums.amin(-1)
+        values = svdvals(A) if abs(ord) == 2 else A.abs().sum(-2 if abs(ord) == 1 else -1)
+        if ord > 0 and not values._array.shape[-1]:  # the largest of no numbers
+            out = values.detach().sum(-1)
+        else:
+            out = values.amax(-1) if ord > 0 else values.amin(-1)
     return movedim(out[..., None, None], [-2, -1], list(dim)) if keepdim else out
 
 
 def svd(A, full_matrices=True):
     check_matrices(A, "svd")
     U, S, Vh = np.linalg.svd(A._array, full_matrices)
-    U, Vh = (
-        record(vectors, "LinalgSvd", (A,), without_gradient("svd's vectors")) for vectors in map(in_columns, (U, Vh))
-    )
+    U, Vh = (record_without_gradient(in_columns(vectors), "LinalgSvd", A) for vectors in (U, Vh))
     return SVD(U, svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
 
@@ -140,11 +119,11 @@ def svdvals(A):
     U, S, Vh = np.linalg.svd(A._array, full_matrices=False)
     U, S, Vh = Tensor(U), np.ascontiguousarray(S), Tensor(Vh)
 
-    def rule(g):
+    def way(g, y):
         refuse(recording[0], "small_torch has no second derivative of singular values", kind=NotImplementedError)
         return (U * unsqueeze(g, -2)) @ Vh
 
-    return record(S, "LinalgSvd", (A,), rule, [U])
+    return record_formula(Formula("LinalgSvd", way, on_arrays=False), S, A)
 
 
 def legacy_svd(input, some=True, compute_uv=True):
@@ -156,46 +135,59 @@ def legacy_svd(input, some=True, compute_uv=True):
 def eigvals(A):
     check_matrices(A, "eigvals", square=True)
     values = np.linalg.eigvals(A._array).astype(A.dtype.to_complex().np)
-    return record(values, "LinalgEig", (A,), without_gradient("eigenvalues"))
+    return record_without_gradient(values, "LinalgEig", A)
+
+
+QR_MODE = "qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'"
 
 
 def qr(A, mode="reduced"):
     check_matrices(A, "qr")
-    refuse(mode not in ("reduced", "complete", "r"), "qr mode", mode)
+    refuse(mode not in ("reduced", "complete", "r"), QR_MODE, mode)
     factors = np.linalg.qr(A._array, mode)
     factors = (np.zeros(0, factors.dtype), factors) if mode == "r" else factors
     factors = [in_columns(factor) if factor.ndim > 1 else factor for factor in factors]
-    return QR(*(record(factor, "LinalgQr", (A,), without_gradient("the QR decomposition")) for factor in factors))
+    return QR(*(record_without_gradient(factor, "LinalgQr", A) for factor in factors))
+
+
+def check_floats(A, name):
+    """Raise torch's RuntimeError for what is no matrix, or not of floats in at least single precision."""
+    refuse(A.ndim < 2, "torch.linalg.{}: The input tensor input must have at least 2 dimensions.", name)
+    is_low = A.dtype.kind < 2 or A.dtype.name == "float16"
+    refuse(is_low, "This function doesn't handle types other than float and double")
 
 
 def matrix_rank(A, tol=None, hermitian=False):
-    refuse(A.ndim < 2, "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
-    refuse(A.dtype.kind < 2, "This function doesn't handle types other than float and double")
+    check_floats(A, "matrix_rank")
     return Tensor(np.asarray(np.linalg.matrix_rank(A._array, tol, hermitian), np.int64))
 
 
 def det(A):
     check_matrices(A, "det", square=True)
+    return record_formula(DET, np.asarray(np.linalg.det(A._array)), A)
 
-    def rule(g):
-        try:
-            return g[..., None, None] * det(A)[..., None, None] * transpose(inv(A), -2, -1)
-        except LinAlgError:  # zero, as torch has it
-            return zeros(A)
 
-    return record(np.asarray(np.linalg.det(A._array)), "LinalgDet", (A,), rule, [A])
+def det_back(g, a, y):
+    try:
+        return g[..., None, None] * y[..., None, None] * transpose(inv(a), -2, -1)
+    except LinAlgError:  # zero, as torch has it
+        return zeros(a)
+
+
+DET = Formula("LinalgDet", det_back, on_arrays=False)
+INV = Formula("LinalgInvEx", lambda g, y: -(y.mT @ g @ y.mT))
 
 
 def inv(A):
     check_matrices(A, "inv", square=True)
     is_nan = np.isnan(A._array).any((-2, -1), keepdims=True)
     array = np.where(is_nan, np.eye(A._array.shape[-1], dtype=A._array.dtype), A._array)
-    try:
-        array = in_columns(np.where(is_nan, array.dtype.type(math.nan), np.linalg.inv(array)))
-    except np.linalg.LinAlgError:
-        raise singular_error(array, "inv") from None
-    rule = lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1))  # noqa: E731
-    return record(array, "LinalgInvEx", (A,), rule, [A])
+    array = np.where(is_nan, array.dtype.type(math.nan), compute("linalg.inv", np.linalg.inv, array))
+    return record_formula(INV, in_columns(array), A)
+
+
+def inverse(input):
+    return inv(input)
 
 
 def check_equation(A, B, name, left=True):
@@ -207,6 +199,15 @@ def check_equation(A, B, name, left=True):
         raise error("equation shapes", name, "AX" if left else "XA", A.shape[-2], A.shape[-1], rows, columns)
 
 
+def broadcast_batches(A, B):
+    """Return two stacks of matrices with the same axes before those of the matrices."""
+    shape = np.broadcast_shapes(A._array.shape[:-2], B._array.shape[:-2])
+    return (x.expand(shape + x._array.shape[-2:]) for x in (A, B))
+
+
+SOLVE = Formula("LinalgSolveEx", lambda g, a, y: -(solve(a.mT, g) @ y.mT), lambda g, a: solve(a.mT, g), on_arrays=False)
+
+
 def solve(A, B, *, left=True):
     """Return X with A X = B (left) or X A = B. B: matrices, or vectors if its shape is that of rows of A."""
     vector = B.ndim == 1 or B.ndim == A.ndim - 1 and B.shape == A.shape[:-1]
@@ -214,10 +215,9 @@ def solve(A, B, *, left=True):
     check_equation(A, matrix, "solve", left)
     if not left:
         return transpose(solve(transpose(A, -2, -1), transpose(B, -2, -1)), -2, -1)
-    try:
-        out = _record_solution("LinalgSolveEx", A, matrix, np.linalg.solve, solve, lambda g: g)
-    except np.linalg.LinAlgError:
-        raise singular_error(A._array, "solve") from None
+    arrays = (x._array for x in broadcast_batches(A.detach(), matrix.detach()))
+    array = compute("torch.linalg.solve", np.linalg.solve, *arrays)
+    out = record_formula(SOLVE, in_columns(array), A, matrix)
     return out.squeeze(-1) if vector else out
 
 
@@ -228,71 +228,34 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     B = B.to(A.dtype)
     check_matrices(B, "solve_triangular", letter="B")
     check_equation(A, B, "solve_triangular", left)
-    if not left:
-        out = solve_triangular(transpose(A, -2, -1), transpose(B, -2, -1), upper=not upper, unitriangular=unitriangular)
-        return transpose(out, -2, -1)
-    triangle = triu if upper else tril
-
-    def solve_arrays(a, b):
-        out, n = np.zeros_like(b), a.shape[-1]
-        with np.errstate(all="ignore"):
-            for k in range(n)[:: -1 if upper else 1]:  # row by row; the rows that follow are still zero
-                row = slice(k + 1, None) if upper else slice(k)
-                rest = b[..., k, :] - (a[..., k, None, row] @ out[..., row, :])[..., 0, :]
-                out[..., k, :] = rest if unitriangular else rest / a[..., k, k, None]
-        return out
-
-    def solve_adjoint(A, B):
-        return solve_triangular(A, B, upper=not upper, unitriangular=unitriangular)
-
-    mask_gradient = (lambda g: triangle(g, 1 if upper else -1)) if unitriangular else triangle
-    return _record_solution("LinalgSolveTriangular", A, B, solve_arrays, solve_adjoint, mask_gradient)
-
-
-def _record_solution(name, A, B, solve_arrays, solve_adjoint, mask_gradient):
-    """Return X with A X = B.
-
-    solve_arrays: solves for numpy arrays. solve_adjoint: solves Aᴴ X = B for tensors. mask_gradient: sets the gradient
-    of unread numbers of A to zero.
-    """
-    shape = np.broadcast_shapes(A._array.shape[:-2], B._array.shape[:-2])
-    array = solve_arrays(*(np.broadcast_to(x._array, shape + x._array.shape[-2:]) for x in (A, B)))
-
-    def rule(g):
-        gB = solve_adjoint(adjoint(A), g)
-        needed = A._requires_grad or B._requires_grad
-        X = _record_solution(name, A, B, solve_arrays, solve_adjoint, mask_gradient) if needed else Tensor(array)
-        return fit(mask_gradient(-(gB @ adjoint(X))), A._array.shape), fit(gB, B._array.shape)
-
-    out = record(in_columns(array), name, (A, B), rule, [A])
-    if out._grad_fn is not None:  # torch keeps the solution, which must not change
-        kept = out.detach()
-        kept._made_by = name
-        out._grad_fn.saved.append((kept, 0))
-    return out
+    a, b = broadcast_batches(*(x if left else transpose(x, -2, -1) for x in (A, B)))
+    n, solved, from_below = A._array.shape[-1], [], bool(upper) == bool(left)
+    for k in range(n)[:: -1 if from_below else 1]:
+        row = b[..., k, :]
+        if solved:
+            factors = a[..., k, None, k + 1 :] if from_below else a[..., k, None, :k]
+            row = row - (factors @ stack(solved, -2))[..., 0, :]
+        row = row if unitriangular else row / a[..., k, k, None]
+        solved = [row, *solved] if from_below else [*solved, row]
+    X = stack(solved, -2) if solved else b
+    X = X if left else transpose(X, -2, -1)
+    out = record(in_columns(X._array), "LinalgSolveTriangular", (X, A, B), lambda g: (g, None, None), [A])
+    return rename_node(out, "LinalgSolveTriangular", alias(out))
 
 
 def lstsq(A, B, rcond=None):
     """Return the least-squares solution X of A X = B."""
-    refuse(A.ndim < 2, "torch.linalg.lstsq: input must have at least 2 dimensions.")
-    if A.ndim > 2:
-        raise NotImplementedError(f"linalg.lstsq of several matrices {EXPLANATION}")
-    if A.dtype is not B.dtype:
-        raise RuntimeError(
-            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype"
-            f" {A.dtype.title} and other's dtype {B.dtype.title}"
-        )
-    is_low = A.dtype.kind < 2 or A.dtype.name == "float16"
-    refuse(is_low, "This function doesn't handle types other than float and double")
-    if len(A._array) != len(B._array):
-        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({-min(B.ndim, 2)})")
+    refuse(A.ndim > 2, f"linalg.lstsq of several matrices {EXPLANATION}", kind=NotImplementedError)
+    check_floats(A, "lstsq")
+    refuse(A.dtype is not B.dtype, "torch.linalg.lstsq: Expected input and other to have the same dtype")
+    wrong = len(A._array) != len(B._array)
+    refuse(wrong, "torch.linalg.lstsq: input.size(-2) should match other.size({})", -min(B.ndim, 2))
     solution, _, rank, _ = np.linalg.lstsq(A._array, B._array, rcond=rcond)
     # torch's lies, column by column, where it has put the numbers of B
     place = np.zeros((*B._array.shape[1:], max(A._array.shape)), solution.dtype)[..., : len(solution)].T
     place[...] = solution
-    solution = record(place, "LinalgLstsq", (A, B), without_gradient("lstsq"))
     empty = np.zeros(0, A._array.dtype)  # torch's default method computes no residuals, and no singular values
-    residuals = record(empty, "LinalgLstsq", (A, B), without_gradient("lstsq"))
+    solution, residuals = (record_without_gradient(array, "LinalgLstsq", A, B) for array in (place, empty))
     return LSTSQ(solution, residuals, Tensor(np.asarray(rank, np.int64)), Tensor(empty.copy()))
 
 
@@ -303,11 +266,15 @@ def matrix_power(A, n):
     if n == 0:
         identity = np.broadcast_to(np.eye(A._array.shape[-1], dtype=A._array.dtype), A._array.shape).copy()
         return record(identity, "Copy", (A,), zeros)
-    out = clone(A, memory_format="torch.contiguous_format") if n == 1 else A
-    for _ in range(n - 1):
-        out = out @ A
+    if n == 1:
+        return clone(A, memory_format="torch.contiguous_format")
+    if n == 3:
+        return A @ A @ A
+    out, power = None, A  # by squares, as in torch
+    while n:
+        n, is_odd = divmod(n, 2)
+        if is_odd:
+            out = power if out is None else out @ power
+        if n:
+            power = power @ power
     return out
-
-
-def inverse(A):
-    return inv(A)

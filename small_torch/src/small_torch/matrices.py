@@ -8,17 +8,33 @@ from .arithmetic import conj
 from .elementwise import Formula, quiet, record_formula
 from .joining import stack
 from .messages import error, refuse
-from .products import product
 from .random import not_implemented
 from .shapes import movedim, permute, reshape, transpose, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis, record
 
+# In browsers (32 bits) numpy has no BLAS library.
+PLAIN = np.dtype(np.intp).itemsize == 4
+SMALL = 50_000  # multiplications
+NAMES = {(1, 1): "dot", (2, 2): "addmm_impl_cpu_", (2, 1): "addmv_impl_cpu", (1, 2): "addmv_impl_cpu"}
+
+
+def product(a, b):
+    """Return a @ b of arrays.
+
+    numpy's own loop reads b by columns; if these are not contiguous, einsum's order is up to four times as fast.
+    """
+    if a.dtype == bool and (a.ndim == b.ndim == 1 or a.size and b.size):
+        raise not_implemented(NAMES.get((a.ndim, b.ndim), "bmm"), a.dtype)
+    in_order = a.flags.c_contiguous and b.flags.f_contiguous
+    if PLAIN and not in_order and a.ndim > 1 and b.ndim > 1 and a.size * b.shape[-1] >= SMALL:
+        return np.einsum("...ij,...jk->...ik", a, b)
+    return a @ b
+
 
 def check_same_type(first, second):
     """Raise torch's RuntimeError for two types."""
-    if first._array.dtype != second._array.dtype:
-        raise error("matrix types", first.dtype.c_name, second.dtype.c_name)
+    refuse(first.dtype is not second.dtype, "matrix types", first.dtype.c_name, second.dtype.c_name)
 
 
 def matmul(input, other: Tensor):
@@ -30,8 +46,7 @@ def matmul(input, other: Tensor):
     if not (x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype == y.dtype):
         check_matrices(a, b)
     if x.ndim > 2 and y.ndim <= 2 and x.flags.c_contiguous:  # one large product instead of many small ones
-        shape = x.shape[:-1] + y.shape[1:]
-        array = quiet.run(product, x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), y).reshape(shape)
+        array = quiet.run(product, rows(x), y).reshape(x.shape[:-1] + y.shape[1:])
     else:
         array = quiet.run(product, x, y)
     return record_formula(MATMUL.get((x.ndim, y.ndim)) or MATMUL[min(y.ndim, 3)], array, a, b)
@@ -39,18 +54,27 @@ def matmul(input, other: Tensor):
 
 def check_matrices(a, b):
     """Raise torch's error if two tensors with axes cannot be multiplied."""
-    differ = a._array.dtype != b._array.dtype
+    differ = a.dtype is not b.dtype
     refuse(differ and a.ndim == b.ndim == 1, "dot types", a.dtype.title, b.dtype.title)
     if a._array.shape[-1] != b._array.shape[-2 if b.ndim > 1 else 0]:
         raise shape_error(a._array.shape, b._array.shape)
-    if differ and b.ndim == 1:
-        names = f"{b.dtype.title}, {a.dtype.title}, and {b.dtype.title}"
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
+    refuse(differ and b.ndim == 1, "vector types", b.dtype.title, a.dtype.title, b.dtype.title)
     check_same_type(a, b)
     for back, (m, n) in enumerate(zip(a._array.shape[-3::-1], b._array.shape[-3::-1])):
-        if m != n and 1 not in (m, n):
-            dim = max(a.ndim, b.ndim) - 3 - back
-            raise error("broadcast", m, n, dim)
+        refuse(m != n and 1 not in (m, n), "broadcast", m, n, max(a.ndim, b.ndim) - 3 - back)
+
+
+def shape_error(a, b):
+    """Return torch's error for matrices whose shapes do not fit."""
+    if len(a) == len(b) == 1:
+        return error("vector sizes", a[0], b[0], a[0], b[0])
+    if len(b) == 1:
+        m = math.prod(a[:-1])
+        return RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{a[-1]}), vec ({b[0]})")
+    if len(a) > 2 and len(b) > 2:
+        batch = math.prod(np.broadcast_shapes(a[:-2], b[:-2]))
+        return error("batches of matrices", batch, a[-1], batch, b[-2])
+    return error("product sizes", f"{math.prod(a[:-1])}x{a[-1]} and {b[-2]}x{b[-1]}")
 
 
 # Ways back, for arrays and tensors
@@ -86,17 +110,9 @@ def way_to_matrix(g, a):
 
 
 # By the numbers of axes; otherwise by those of the second factor.
-MATMUL = {
-    axes: Formula(title, way_to_first, way_to_second)
-    for axes, title in {
-        (1, 1): "Dot",
-        (2, 1): "Mv",
-        (1, 2): "Squeeze.4",
-        (2, 2): "Mm",
-        1: "UnsafeView",
-        3: "UnsafeView",
-    }.items()
-} | {2: Formula("UnsafeView", way_to_first, way_to_matrix)}
+TITLES = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze.4", (2, 2): "Mm", 1: "UnsafeView", 3: "UnsafeView"}
+MATMUL = {axes: Formula(title, way_to_first, way_to_second) for axes, title in TITLES.items()}
+MATMUL[2] = Formula("UnsafeView", way_to_first, way_to_matrix)
 LINEAR = {
     is_matrix: Formula("Addmm" if is_matrix else "View", times, lambda g, a: times(rows(g).mT, rows(a)), lambda g: g)
     for is_matrix in (True, False)
@@ -106,29 +122,9 @@ LINEAR = {
 def linear(input, weight, bias):
     """Return x Wᵀ + b of tensors whose shapes and types fit."""
     x, shape = input._array, (*input._array.shape[:-1], len(weight._array))
-    array = quiet.run(add_product, rows(x), weight._array.T, bias._array).reshape(shape)
-    return record_formula(LINEAR[x.ndim == 2], array, input, weight, bias)
-
-
-def add_product(x, y, bias):
-    out = product(x, y)
-    out += bias
-    return out
-
-
-def shape_error(a, b):
-    """Return torch's error for matrices whose shapes do not fit."""
-    if len(a) == 1 and len(b) == 1:
-        return RuntimeError(f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but got {a[0]} and {b[0]} elements respectively")  # fmt: skip # noqa: E501
-    if len(b) == 1:
-        return RuntimeError(
-            f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})"
-        )
-    if len(a) > 2 and len(b) > 2:
-        batch = math.prod(np.broadcast_shapes(a[:-2], b[:-2]))
-        return error("batches of matrices", batch, a[-1], batch, b[-2])
-    a = (1, a[0]) if len(a) == 1 else (math.prod(a[:-1]), a[-1])
-    return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[-2]}x{b[-1]})")
+    array = quiet.run(product, rows(x), weight._array.T)
+    quiet.run(np.add, array, bias._array, array)
+    return record_formula(LINEAR[x.ndim == 2], array.reshape(shape), input, weight, bias)
 
 
 def transpose_matrices(x):
@@ -149,18 +145,12 @@ def mm(input, mat2: Tensor):
 
 
 def bmm(input, mat2: Tensor):
-    if input.ndim != 3 or mat2.ndim != 3:
-        raise RuntimeError(f"batch{1 + (input.ndim == 3)} must be a 3D tensor")
+    refuse(input.ndim != 3 or mat2.ndim != 3, "batch{} must be a 3D tensor", 1 + (input.ndim == 3))
     (batch, _, n), (mat_batch, m, _) = input._array.shape, mat2._array.shape
     refuse((batch, n) != (mat_batch, m), "batches of matrices", batch, n, mat_batch, m)
-    require_same_type(input, mat2)
+    types = (input.dtype.title, mat2.dtype.title)
+    refuse(input.dtype is not mat2.dtype, "expected scalar type {} but found {}", *types)
     return rename_node(matmul(input, mat2), "Bmm")
-
-
-def require_same_type(first, second):
-    """Raise torch's RuntimeError of batches of matrices and of distances for two types."""
-    if first.dtype is not second.dtype:
-        raise RuntimeError(f"expected scalar type {first.dtype.title} but found {second.dtype.title}")
 
 
 def mv(input, vec: Tensor):
@@ -170,8 +160,8 @@ def mv(input, vec: Tensor):
 
 def dot(input, tensor: Tensor):
     """Return the sum of the products of two vectors."""
-    if input.ndim != 1 or tensor.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
+    wrong = input.ndim != 1 or tensor.ndim != 1
+    refuse(wrong, "1D tensors expected, but got {}D and {}D tensors", input.ndim, tensor.ndim)
     return matmul(input, tensor)
 
 
@@ -183,8 +173,8 @@ def outer(input, vec2: Tensor):
 
 def addmm(input, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
     """Return beta · input + alpha · mat1 @ mat2."""
-    refuse(input.dtype is not mat2.dtype, "product types", "self", input.dtype.title, mat2.dtype.title)
-    refuse(mat1.dtype is not mat2.dtype, "product types", "mat1", mat1.dtype.title, mat2.dtype.title)
+    for name, x in (("self", input), ("mat1", mat1)):
+        refuse(x.dtype is not mat2.dtype, "product types", name, x.dtype.title, mat2.dtype.title)
     for name, x in (("mat1", mat1), ("mat2", mat2)):
         refuse(x.ndim != 2, "{} must be a matrix, got {}-D tensor", name, x.ndim)
     out = matmul(mat1, mat2)
@@ -227,32 +217,34 @@ def cross(input, other, dim=None):
     refuse(input.ndim != other.ndim, "linalg.cross: inputs must have the same number of dimensions.")
     m, n = (x._array.shape[axis(dim, x.ndim)] for x in (input, other))
     refuse(m != 3 or n != 3, "linalg.cross: inputs dimension {} must have length 3. Got {} and {}", dim, m, n)
-    require_same_type(input, other)
+    check_same_type(input, other)
     a, b = movedim(input, dim, 0), movedim(other, dim, 0)
     return stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
 
 
+def check_distances(name, p, **tensors):
+    """Raise torch's errors for what are no rows of fractions, or for a negative order."""
+    for title, x in tensors.items():
+        refuse(x.ndim < 2, "{} only supports at least 2D tensors, {} got: {}D", name, title, x.ndim)
+        refuse(x.dtype.kind != 2, "{} only supports floating-point dtypes, {} got: {}", name, title, x.dtype.title)
+        if x.dtype.name == "float16":
+            raise not_implemented(name, x._array.dtype)
+    refuse(p < 0, "{} only supports non-negative p values", name)
+
+
 def cdist(x1, x2, p=2.0):
     """Return the distances between each row of x1 and each row of x2."""
-    for name, x in (("X1", x1), ("X2", x2)):
-        refuse(x.ndim < 2, "cdist only supports at least 2D tensors, {} got: {}D", name, x.ndim)
-        refuse(x.dtype.kind != 2, "cdist only supports floating-point dtypes, {} got: {}", name, x.dtype.title)
+    check_distances("cdist", p, X1=x1, X2=x2)
     m, n = x1._array.shape[-1], x2._array.shape[-1]
     refuse(m != n, "X1 and X2 must have the same number of columns. X1: {} X2: {}", m, n)
-    refuse(p < 0, "cdist only supports non-negative p values")
-    require_same_type(x1, x2)
-    if x1.dtype.name == "float16":
-        raise not_implemented("cdist", x1._array.dtype)
+    check_same_type(x1, x2)
     return rename_node((unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1), "Cdist")
 
 
 def pdist(input, p=2.0):
     """Return the distances between each row and each later row."""
     refuse(input.ndim != 2, "pdist only supports 2D tensors, got: {}D", input.ndim)
-    refuse(input.dtype.kind != 2, "pdist only supports floating-point dtypes")
-    if input.dtype.name == "float16":
-        raise not_implemented("pdist", input._array.dtype)
-    refuse(p < 0, "pdist only supports non-negative p values")
+    check_distances("pdist", p, input=input)
     first, second = np.triu_indices(input._array.shape[0], 1)
     return (input[Tensor(first)] - input[Tensor(second)]).norm(p, -1)
 

@@ -24,21 +24,15 @@ NotImplementedError: bag factors: embedding_bag: per_sample_weights was not None
 NotImplementedError: kernel: "{}" not implemented for '{}'
 NotImplementedError: no backward: You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.
 NotImplementedError: no forward: Module [{}] is missing the required "forward" function
-RuntimeError: aminmax of nothing: aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.
 RuntimeError: attention axes: Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {} key.dim: {} and value.dim: {} instead.
 RuntimeError: attention mask size: The shape of the {}D attn_mask is {}, but should be {}.
 RuntimeError: attention mask type: Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {} and  query.dtype: {} instead.
 RuntimeError: attention types: Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype: {} instead.
-RuntimeError: average pool input: Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
-RuntimeError: average pool output: Given input size: ({}x1x{}). Calculated output size: ({}x1x0). Output size is too small
-RuntimeError: average pool padding: pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation=1
 RuntimeError: backward hook: Backward hook returned an invalid number of grad_input, got {}, but expected {}
 RuntimeError: bag begin: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {}\n[ torch.LongTensor{{}} ]
 RuntimeError: bag end: offsets[-1] can not be greater than input's length {} but got offsets[-1] of {}
-RuntimeError: bag index: Expected i < index_size to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
+RuntimeError: bag index: Index {} of input takes value {} which is not in the valid range [0, {})
 RuntimeError: bag padding: padding_idx must be within the number of embeddings, {} through {}, but got {}
-RuntimeError: bag types: Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; but type {} does not equal {} (while checking arguments for embedding_bag)
-RuntimeError: bag weight type: Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, Double; but got {} instead (while checking arguments for embedding_bag)
 RuntimeError: batches of matrices: Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].
 RuntimeError: broadcast result: output with shape {} doesn't match the broadcast shape {}
 RuntimeError: broadcast: The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension {}
@@ -50,7 +44,7 @@ RuntimeError: cell hidden size: hidden{} has inconsistent hidden_size: got {}, e
 RuntimeError: cell input size: input has inconsistent input_size: got {} expected {}
 RuntimeError: class too large: Class values must be smaller than num_classes.
 RuntimeError: class weight type: expected scalar type {} but found {}
-RuntimeError: class weights of probabilities: cross_entropy: weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}
+RuntimeError: class weights of probabilities: cross_entropy: weight tensor should be defined either for all {} classes or no classes but got {}
 RuntimeError: class weights: weight tensor should be defined either for all{}
 RuntimeError: complex gradient: grad can be implicitly created only for real scalar outputs but got {}
 RuntimeError: condition type: where expected condition to be a boolean tensor, but got a tensor with dtype {}
@@ -59,7 +53,7 @@ RuntimeError: contracted sizes: contracted dimensions need to match, but first h
 RuntimeError: convolution axes: Expected {}-dimensional input for {}-dimensional weight {}, but got 3-dimensional input of size {} instead
 RuntimeError: convolution bias: Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead
 RuntimeError: convolution channels: {} weight of size {}, expected input{} to have {} channels, but got {} channels instead
-RuntimeError: convolution groups: {} expected weight to be divisible by {} at dimension 0, but got weight of size [{}] instead
+RuntimeError: convolution groups: {} expected weight to be divisible by {} at dimension 0, but got weight of size {} instead
 RuntimeError: convolution input: Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: {}
 RuntimeError: convolution kernel: Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input size
 RuntimeError: copy of no leaf: Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001
@@ -98,15 +92,14 @@ RuntimeError: joined shapes: Sizes of tensors must match except in dimension {}.
 RuntimeError: label smoothing: label_smoothing must be between 0.0 and 1.0. Got: {:g}
 RuntimeError: legacy function: Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)
 RuntimeError: lengths count: Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})
-RuntimeError: mean type: mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {}
 RuntimeError: lengths order: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.
 RuntimeError: lengths type: 'lengths' argument should be a 1D CPU int64 tensor, but got {}D {} Long tensor
 RuntimeError: linear axes: both arguments to linear need to be at least 1D, but they are {}D and {}D
 RuntimeError: linspace type: torch.linspace(): inferred dtype {} can't be safely cast to passed dtype {}
 RuntimeError: mask of causal attention: _scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True
 RuntimeError: matrix types: expected m1 and m2 to have the same dtype, but got: {} != {}
-RuntimeError: max pool input: max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
-RuntimeError: max pool padding: max_pool1d() padding should be at most half of kernel size, but got padding={} and kernel_size={}
+RuntimeError: pool input: {}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
+RuntimeError: pool padding: {}() padding should be at most half of kernel size, but got padding={} and kernel_size={}
 RuntimeError: negative padding: narrow(): length must be non-negative.
 RuntimeError: no dim: {}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.
 RuntimeError: data of integers: data set to a tensor that requires gradients must be floating point or complex dtype
@@ -117,7 +110,7 @@ RuntimeError: no gradients: Expected !nested_tensorlist[0].empty() to be true, b
 RuntimeError: norm elements: {} should contain {} elements not {}
 RuntimeError: norm input: Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}
 RuntimeError: norm not finite: The total norm of order {} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`
-RuntimeError: norm of nothing: linalg.vector_norm cannot compute the {} norm on {} the operation does not have an identity
+RuntimeError: norm of nothing: linalg.vector_norm cannot compute the {} norm on an empty tensor because the operation does not have an identity
 RuntimeError: norm parameter: Expected {} to be of same shape as normalized_shape, but got {} of shape {} and normalized_shape = {}
 RuntimeError: norm without axes: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []
 RuntimeError: norm without dim: linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.
@@ -136,7 +129,6 @@ RuntimeError: probability type: Expected floating point type for target with cla
 RuntimeError: probability: Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
 RuntimeError: product sizes: mat1 and mat2 shapes cannot be multiplied ({})
 RuntimeError: product types: {} and mat2 must have the same dtype, but got {} and {}
-RuntimeError: qr mode: qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'
 RuntimeError: recurrent input size: input.size(-1) must be equal to input_size. Expected {}, got {}
 RuntimeError: repeats count: repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}
 RuntimeError: rounding mode: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'
@@ -153,15 +145,15 @@ RuntimeError: state size: Expected {} size {}, got {}
 RuntimeError: strict jacobian: Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner from the input when running in strict mode.
 RuntimeError: subtraction of bools: Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.
 RuntimeError: sum of sections: split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got split_sizes={}
-RuntimeError: target axes: only batches of spatial targets supported (3D tensors) but got targets of dimension: {}
 RuntimeError: target sizes: Expected target size {}, got {}
 RuntimeError: target type: expected target dtype to be Long or Byte, but got {}
 RuntimeError: two axes: {}(): expected input to have two or fewer dimensions but got an input with {} dimensions
 RuntimeError: unused input: The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.
+RuntimeError: vector sizes: inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got {} and {} elements respectively
+RuntimeError: vector types: addmv input tensors must have the same dtype, but got {}, {}, and {}
 RuntimeError: view strides: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.
 RuntimeError: vmap of random: vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap
 RuntimeError: weight gradient: The function '{}' is not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.
-RuntimeError: written shape: output with shape {}
 TypeError: argument type: {} should be of type {}, got: {}
 TypeError: attribute type: cannot assign '{}' as {} '{}' ({} or None expected)
 TypeError: buffer: cannot assign '{}' object to buffer '{}' (torch Tensor or None required)
@@ -171,7 +163,7 @@ TypeError: item of size: torch.Size() takes an iterable of 'int' (item {} is '{}
 TypeError: module type: nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}
 TypeError: name type: {} name should be a string. Got {}
 TypeError: no pairs: ModuleDict.update should be called with an iterable of key/value pairs, but got {}
-TypeError: norm shape type: layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}
+TypeError: norm shape type: {}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}
 TypeError: not a module: {} is not a Module subclass
 TypeError: not a tensor: expected Tensor as element {} in argument 0, but got {}
 TypeError: not iterable: {}.extend should be called with an iterable, but got {}
@@ -183,11 +175,6 @@ TypeError: state type: Expected state_dict to be dict-like, got {}.
 TypeError: too many arguments: {}() takes {} but {} were given
 TypeError: type of array: can't convert np.ndarray of type numpy.{}. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.
 ValueError: attention sizes: embed_dim and num_heads must be greater than 0, got embed_dim={} and num_heads={} instead
-ValueError: bag factor sizes: embedding_bag: If per_sample_weights ({}) is not None, then it must have the same shape as the input ({})
-ValueError: bag input axes: input has to be 1D or 2D Tensor, but got Tensor of dimension {}
-ValueError: bag offsets: if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found offsets of type {}
-ValueError: bag scale: max mode does not support scaling the gradient by the frequency
-ValueError: bag weight axes: weight has to be a 2D Tensor, but got Tensor of dimension {}
 ValueError: batch sampler: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last
 ValueError: cell axes: {}: Expected {} to be 1D or 2D, got {}D instead
 ValueError: dropout: dropout should be a number in range [0, 1] representing the probability of an element being zeroed
@@ -216,7 +203,6 @@ ValueError: vmap of no tensor: {}: Got in_dim={} for an input but the input is o
 ValueError: vmap of other results: vmap({}, ...): `{}` must only return Tensors, got type {}. Did you mean to set out_dims= to None for output?
 ValueError: vmap sizes: vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension
 ValueError: vmap without inputs: vmap({})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The latter is unsupported.
-ValueError: weight size: Weights and input must have the same size.
 """  # noqa: E501
 TEXTS = {}
 for _row in TABLE.strip().split("\n"):

@@ -7,13 +7,12 @@ from collections import namedtuple
 import numpy as np
 
 from .arguments import Number
-from .arithmetic import conj
 from .comparing import maximum, minimum
 from .elementwise import Formula, alias, floating, masked, record_formula, set_name
 from .gathering import accept_scalars, scatter
 from .joining import cat, narrow
 from .memory import arrange, contiguous
-from .messages import error, refuse, warn_once
+from .messages import refuse, warn_once
 from .operands import refuse_type
 from .rearranging import flip
 from .shapes import check_dims, reshape, unsqueeze
@@ -22,20 +21,18 @@ from .tensor import Tensor, axis, record, record_many
 
 
 def axes_of(dim, ndim, keepdim=False):
-    """Return the named axes, counted from the front; all if none is named."""
+    """Return the named axes, counted from the front; all if none is named. dim: ... if it was left out."""
     refuse(not isinstance(keepdim, bool), "keepdim must be bool", kind=TypeError)
-    if dim is None or isinstance(dim, (tuple, list)) and not dim:
+    refuse(dim is ... and keepdim, "keepdim needs dim", kind=TypeError)
+    if dim is None or dim is ... or isinstance(dim, (tuple, list)) and not dim:
         return tuple(range(ndim))
     named = check_dims(dim, ndim)
     return tuple(named) if ndim else ()
 
 
-def restore_axes(g, axes, keepdim):
-    """Insert into a gradient the axes that the reduction removed."""
-    if not keepdim:
-        for dim in sorted(axes):
-            g = unsqueeze(g, dim)
-    return g
+def kept_shape(shape, axes):
+    """Return a shape in which the axes have length 1."""
+    return tuple(1 if dim in axes else n for dim, n in enumerate(shape))
 
 
 def check_not_empty(name, input, at):
@@ -63,45 +60,32 @@ def total(x, axes, keepdim=False, integers=None):
     return contiguous(out if wide is not np.float32 else out.astype(x.dtype))
 
 
-def sum(input, dim=None, keepdim: bool = False, *, dtype=None):
+def sum(input, dim=..., keepdim: bool = False, *, dtype=None):
     """Return the sum of all numbers, or along axes."""
     x = cast(input, dtype)
     axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
     array = total(x._array, axes, keepdim, None if dtype is not None else np.int64)
-    return record(
-        array, "Sum" if dim is None else "Sum.1", (x,), lambda g: restore_axes(g, axes, keepdim).expand(shape)
-    )
+    name = "Sum" if dim is ... else "Sum.1"
+    return record(array, name, (x,), lambda g: g.reshape(kept_shape(shape, axes)).expand(shape))
 
 
 def nansum(input, dim=None, keepdim: bool = False, *, dtype=None):
     refuse_type("nansum", input)
     is_nan = np.isnan(input._array)
-    out = rename_node(sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype), "Nansum")
-    if out._grad_fn is not None:
-        out._grad_fn.saved = [(input, input._changes[0])]
-    return out
+    out = sum(masked(input, is_nan) if is_nan.any() else input, dim, keepdim, dtype=dtype)
+    return rename_node(out, "Nansum", input)
 
 
-def mean(input, dim=None, keepdim: bool = False, *, dtype=None):
+def mean(input, dim=..., keepdim: bool = False, *, dtype=None):
     """Return the mean of all numbers, or along axes."""
     x = input if dtype is None else input.to(dtype)
-    if dtype is not None and x.dtype.kind < 2:
-        raise error("mean type", x.dtype.title)
     refuse_type("mean", x)
     axes, shape = axes_of(dim, x.ndim, keepdim), x._array.shape
     count = math.prod([shape[i] for i in axes])
     with np.errstate(all="ignore"):
         array = total(x._array, axes, keepdim) / np.asarray(count, x._array.dtype)
-    return record(
-        array, "Mean" if dim is None else "Mean.1", (x,),
-        lambda g: restore_axes(g, axes, keepdim).expand(shape) / count,
-    )  # fmt: skip
-
-
-FREEDOM = (
-    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel"
-    " divided by output numel)."
-)
+    name = "Mean" if dim is ... else "Mean.1"
+    return record(array, name, (x,), lambda g: g.reshape(kept_shape(shape, axes)).expand(shape) / count)
 
 
 def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
@@ -117,17 +101,15 @@ def variance(name, input, dim, unbiased, keepdim, correction):
     count = math.prod([x.shape[i] for i in axes])
     ddof = correction if correction is not None else int(unbiased)
     if count <= ddof:
-        warn_once(FREEDOM.format(name))
+        reason = "Correction should be strictly less than the reduction factor (input numel divided by output numel)."
+        warn_once(f"{name}(): degrees of freedom is <= 0. {reason}")
     x = x.astype(np.float32) if x.dtype == np.float16 else x
     with np.errstate(all="ignore"):
         deviations = np.abs(x - total(x, axes, True) / np.asarray(count, x.dtype))
         array = total(deviations * deviations, axes, keepdim) / deviations.dtype.type(builtins.max(count - ddof, 0))
-    array = array.astype(input._array.real.dtype)
-    slope = 2 / (count - ddof) if count != ddof else math.inf
-    return record(
-        array, "Var", (input,),
-        lambda g: restore_axes(g, axes, keepdim) * slope * (input - mean(input, axes, True)), [input],
-    )  # fmt: skip
+    slope, kept = 2 / (count - ddof) if count != ddof else math.inf, kept_shape(x.shape, axes)
+    rule = lambda g: g.reshape(kept) * slope * (input - mean(input, axes, True))  # noqa: E731
+    return record(array.astype(input._array.real.dtype), "Var", (input,), rule, [input])
 
 
 def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
@@ -139,40 +121,37 @@ def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Nu
 STD = Formula("Std", lambda g, y: masked(g / (2 * y), y == 0))
 
 
-def prod(input, dim=None, keepdim: bool = False, *, dtype=None):
+def prod(input, dim: int = None, keepdim: bool = False, *, dtype=None):
     """Return the product of all numbers, or along an axis."""
-    input = cast(input, dtype)
-    x = input._array
-    product_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
-    if not input.ndim:
-        axis(dim or 0, 0)
-        name = "Prod" if dim is None else "Prod.1"
-        return record(x.astype(product_type), name, (input,), lambda g: g, [input])
-    if dim is None:
-        out = prod(reshape(input, -1), 0, dtype=dtype)
-        return rename_node(out if input.ndim == 1 else reshape(out, ()), "Prod")
-    at = axis(dim, input.ndim)
-    n = x.shape[at]
+    refuse(dim is None and keepdim, "keepdim needs dim", kind=TypeError)
+    x = cast(input, dtype)
+    axes = axes_of(dim if dim is None else axis(dim, x.ndim), x.ndim, keepdim)
+    kept = kept_shape(x._array.shape, axes)
 
-    def rule(g):
-        if not n:
-            return Tensor(np.zeros(x.shape, x.dtype))
-        g = g if keepdim else unsqueeze(g, at)
-        if x.all():
-            return g * conj(prod(input, at, True) / input)
-        # the product of all other numbers, not a quotient: numbers are zero
-        product_before = shift(input, at, n).cumprod(at)
-        product_after = flip(shift(flip(input, at), at, n).cumprod(at), at)
-        return g * conj(product_before * product_after)
+    def way(g, a, y):
+        if a._array.all():
+            return g.reshape(kept) * (y.reshape(kept) / a)
+        # the products of all other numbers, not quotients: numbers are zero
+        rows, at = (a.reshape(-1), 0) if len(axes) != 1 else (a, axes[0])
+        before = shift(rows, at).cumprod(at)
+        after = flip(shift(flip(rows, at), at).cumprod(at), at)
+        return g.reshape(kept) * (before * after).reshape(a.shape)
 
-    array = contiguous(np.prod(x, at, dtype=product_type, keepdims=keepdim))
-    return record(array, "Prod.1", (input,), rule, [input])
+    product_type = np.int64 if x._array.dtype.kind in "biu" and dtype is None else x._array.dtype
+    array = contiguous(np.prod(x._array, axes, dtype=product_type, keepdims=keepdim))
+    return record_formula(Formula("Prod" if dim is None else "Prod.1", way, on_arrays=False), array, x)
 
 
-def shift(input, at, n):
+def shift(input, at):
     """Shift numbers by one place along an axis, with ones at the first."""
     first = Tensor(np.ones_like(input._array.take([0], at)))
-    return cat([first, narrow(input, at, 0, n - 1)], at)
+    return cat([first, narrow(input, at, 0, input._array.shape[at] - 1)], at)
+
+
+def share(g, is_extreme, axes=None):
+    """Share a gradient equally among the extremes along axes."""
+    shares = is_extreme.astype(g._array.dtype)
+    return g * Tensor(shares / shares.sum(axes, keepdims=True))
 
 
 def extreme_values(name, function):
@@ -180,20 +159,15 @@ def extreme_values(name, function):
 
     def operation(input, dim=(), keepdim: bool = False):
         refuse_type(name, input)
+        axes = axes_of(dim, input.ndim, keepdim)
         if not input.numel():
             refuse(dim in ((), None), "no dim", name)
-            for d in (dim,) if isinstance(dim, int) else dim:
-                axis(d, input.ndim)
-                check_not_empty(name, input, d)
-        axes = axes_of(dim, input.ndim, keepdim)
-        extremes = np.asarray(function(input._array, axes, keepdims=True))
-
-        def rule(g):
-            is_extreme = (input._array == extremes).astype(g._array.dtype)
-            return restore_axes(g, axes, keepdim) * Tensor(is_extreme / is_extreme.sum(axes, keepdims=True))
-
-        array = contiguous(extremes if keepdim else extremes.squeeze(axes))
-        return record(array, name.title(), (input,), rule, [input])
+            for at in axes:
+                check_not_empty(name, input, at)
+        kept = kept_shape(input._array.shape, axes)
+        way = lambda g, a, y: share(g.reshape(kept), a._array == y._array.reshape(kept), axes)  # noqa: E731
+        array = contiguous(function(input._array, axes, keepdims=keepdim))
+        return record_formula(Formula(name.title(), way, on_arrays=False), array, input)
 
     return set_name(name, operation)
 
@@ -203,29 +177,25 @@ amax, amin = extreme_values("amax", np.max), extreme_values("amin", np.min)
 
 def aminmax(input, *, dim=None, keepdim: bool = False):
     refuse_type("aminmax", input)
-    refuse(dim is None and not input.numel(), "aminmax of nothing")
-    return return_type("aminmax", ("min", "max"))(amin(input, dim, keepdim), amax(input, dim, keepdim))
+    refuse(dim is None and not input.numel(), "no dim", "aminmax")
+    low, high = amin(input, dim, keepdim), amax(input, dim, keepdim)
+    for out, other in ((low, high), (high, low)):  # torch's single operation keeps both
+        rename_node(out, "Aminmax", alias(other))
+    return return_type("aminmax", ("min", "max"))(low, high)
 
 
 def return_type(name, fields):
     """Make a named tuple that prints like torch's."""
 
-    class Pair(namedtuple(name, fields)):
-        __slots__ = ()
+    def show(self):
+        shown = ",".join(f"\n{field}={value!r}" for field, value in zip(fields, self))
+        return f"torch.return_types.{name}({shown})"
 
-        def __getattr__(self, attribute):
-            text = f"'torch.return_types.{name}' object has no attribute {attribute!r}"
-            raise AttributeError(text, name=attribute, obj=self)
+    def lookup(self, attribute):
+        text = f"'torch.return_types.{name}' object has no attribute {attribute!r}"
+        raise AttributeError(text, name=attribute, obj=self)
 
-        def __repr__(self):
-            return (
-                f"torch.return_types.{name}("
-                + ",".join(f"\n{field}={value!r}" for field, value in zip(fields, self))
-                + ")"
-            )
-
-    Pair.__name__ = Pair.__qualname__ = name
-    return Pair
+    return type(name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": show, "__getattr__": lookup})
 
 
 MAX, MIN = return_type("max", ("values", "indices")), return_type("min", ("values", "indices"))
@@ -236,6 +206,7 @@ def record_picked(input, indices, at, keepdim, kind, name, like=None):
 
     like: an array whose order in memory the results have; without it, they lie row by row.
     """
+    axes_of(at, input.ndim, keepdim)
     shape = input._array.shape
     results = [np.take_along_axis(input._array, indices, at), indices]
 
@@ -254,17 +225,23 @@ def record_picked(input, indices, at, keepdim, kind, name, like=None):
 def extreme(name, reduce_all, find_index, of_two, kind):
     """Make `max` or `min`: of all numbers, along an axis with the indices, or of two tensors."""
 
+    @accept_scalars
+    def extreme_along(input, dim, keepdim):
+        at = axis(dim, input.ndim)
+        refuse_type(name, input)
+        check_not_empty(name, input, at)
+        indices = np.expand_dims(find_index(input._array, at), at)
+        return record_picked(input, indices, at, keepdim, kind, name.title())
+
     def operation(input, dim=None, keepdim: bool = False, *, other=None):
         if isinstance(dim, Tensor) or other is not None:
             return of_two(input, dim if other is None else other)
-        if dim is None:
-            refuse(
-                keepdim, f"{name}() received an invalid combination of arguments - got (keepdim=bool, )", kind=TypeError
-            )
-            refuse_type(f"{name}_all", input)
-            refuse(not input.numel(), "no dim", name)
-            return record_extreme(input, np.asarray(reduce_all(input._array)), f"{name.title()}.1")
-        return accept_scalars(extreme_along)(input, dim, keepdim, find_index, kind, name.title())
+        if dim is not None:
+            return extreme_along(input, dim, keepdim)
+        refuse(keepdim, f"{name}() received an invalid combination of arguments", kind=TypeError)
+        refuse_type(f"{name}_all", input)
+        refuse(not input.numel(), "no dim", name)
+        return record_extreme(input, np.asarray(reduce_all(input._array)), f"{name.title()}.1")
 
     return set_name(name, operation)
 
@@ -272,20 +249,13 @@ def extreme(name, reduce_all, find_index, of_two, kind):
 max, min = extreme("max", np.max, np.argmax, maximum, MAX), extreme("min", np.min, np.argmin, minimum, MIN)
 
 
-def extreme_along(input, dim, keepdim, find_index, kind, name):
-    """Return the extremes along an axis, and their indices."""
-    at = axis(dim, input.ndim)
-    refuse_type(name.lower(), input)
-    check_not_empty(name.lower(), input, at)
-    indices = np.expand_dims(find_index(input._array, at), at)
-    return record_picked(input, indices, at, keepdim, kind, name)
-
-
 def record_extreme(input, array, name):
     """Return one of the numbers, `array`, as a tensor; equal numbers share its gradient."""
-    is_extreme = np.isnan(input._array) if np.isnan(array) else input._array == array
-    share = Tensor(is_extreme / is_extreme.sum(dtype=input._array.dtype)) if input.dtype.kind > 1 else None
-    return record(array, name, (input,), lambda g: g * share, [input])
+
+    def way(g, a, y):
+        return share(g, np.isnan(a._array) if np.isnan(y._array) else a._array == y._array)
+
+    return record_formula(Formula(name, way, on_arrays=False), array, input)
 
 
 def index_of_extreme(name, function):
@@ -293,17 +263,13 @@ def index_of_extreme(name, function):
 
     def operation(input, dim: int = None, keepdim: bool = False):
         refuse_type(name, input)
+        axes_of(dim, input.ndim, keepdim)
+        at = dim if dim is None else axis(dim, input.ndim)
         if not input.numel():
-            refuse(
-                dim is None,
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0.",
-                kind=IndexError,
-            )
-            check_not_empty(name, input, axis(dim, input.ndim))
-        if dim is None:
-            return Tensor(np.asarray(function(input._array), np.int64).reshape((1,) * input.ndim if keepdim else ()))
-        array = function(input._array, axis(dim, input.ndim), keepdims=keepdim)
-        return Tensor(contiguous(np.asarray(array, np.int64)))
+            text = "{}(): Expected reduction dim to be specified for input.numel() == 0."
+            refuse(dim is None, text, name, kind=IndexError)
+            check_not_empty(name, input, at)
+        return Tensor(contiguous(np.asarray(function(input._array, at, keepdims=keepdim), np.int64)))
 
     return set_name(name, operation)
 
@@ -332,47 +298,39 @@ def count_nonzero(input, dim=None):
 def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     """Return (Σ |x|ᵖ)^(1/p)."""
     refuse(isinstance(p, str) and p != "fro", f"linalg.matrix_norm: Order {p} not supported.")
+    if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     refuse_type("vector_norm", input)
     x, p = input if dtype is None else input.to(dtype), 2 if p in ("fro", None) else p
     axes, size = axes_of(dim, x.ndim, keepdim), np.abs(x._array)
-    if (p < 0 or p == math.inf) and not np.prod([x._array.shape[i] for i in axes]):
-        where = "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
-        raise error("norm of nothing", p, where)
-    if builtins.abs(p) == math.inf:
-        return rename_node((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
-    if p == 0:
-        array = contiguous(np.sum(x._array != 0, axes, size.dtype, keepdims=keepdim))
-        return record(array, "LinalgVectorNorm", (x,), lambda g: None)
-    if p == 1:
-        return rename_node(sum(x.abs(), axes, keepdim), "LinalgVectorNorm")
+    kept = kept_shape(x._array.shape, axes)
+    refuse((p < 0 or p == math.inf) and not math.prod([x._array.shape[i] for i in axes]), "norm of nothing", p)
+    if p == 1 or builtins.abs(p) == math.inf:
+        reduction = sum if p == 1 else amax if p > 0 else amin
+        out = reduction(x.abs(), axes, keepdim)
+        return rename_node(out, "LinalgVectorNorm", alias(out))
     with np.errstate(all="ignore"):
         wide = size.astype(np.float32) if size.dtype == np.float16 else size
-        array = total(wide * wide if p == 2 else wide**p, axes, keepdim)
-        array = (np.sqrt(array) if p == 2 else array ** (1 / p)).astype(size.dtype)
+        if p == 0:
+            array = total((size != 0).astype(wide.dtype), axes, keepdim)
+        else:
+            array = total(wide * wide if p == 2 else wide**p, axes, keepdim)
+            array = np.sqrt(array) if p == 2 else array ** (1 / p)
 
-    def rule(g):
-        length = restore_axes(norm(x, p, axes, keepdim), axes, keepdim)
-        share = masked(
-            restore_axes(g, axes, keepdim) / length ** (p - 1), length._array == 0
-        )  # 0 where all numbers are 0
-        return share * (x if p == 2 else masked(x.sgn() * x.abs() ** (p - 1), x._array == 0))
+    def way(g, a, y):
+        if p == 0:
+            return None
+        g, length = g.reshape(kept), y.reshape(kept)
+        share = masked(g / length ** (p - 1), length._array == 0)  # 0 where all numbers are 0
+        return share * (a if p == 2 else masked(a.sgn() * a.abs() ** (p - 1), a._array == 0))
 
-    out = record(array, "LinalgVectorNorm", (x,), rule, [x])
-    if out._grad_fn is not None:  # torch needs the result, too
-        result = alias(out)
-        result._made_by = "LinalgVectorNorm"
-        out._grad_fn.saved.append((result, 0))
-    return out
-
-
-def check_two_dims(name, input):
-    """Raise torch's RuntimeError for more than two axes."""
-    refuse(input.ndim > 2, "two axes", name, input.ndim)
+    formula = Formula("LinalgVectorNorm", way, conjugate=False, on_arrays=False)
+    return record_formula(formula, array.astype(size.dtype), x)
 
 
 def corrcoef(input):
     """Return the matrix of correlations between rows."""
-    check_two_dims("corrcoef", input)
+    refuse(input.ndim > 2, "two axes", "corrcoef", input.ndim)
     covariance = cov(input)
     if not covariance.ndim:
         return covariance / covariance
@@ -383,7 +341,7 @@ def corrcoef(input):
 
 def cov(input, *, correction=1):
     """Return the matrix of covariances between rows."""
-    check_two_dims("cov", input)
+    refuse(input.ndim > 2, "two axes", "cov", input.ndim)
     refuse(input._array.dtype == bool, "cov(): bool dtype is not supported for input")
     rows = floating(input)
     rows = rows if rows.ndim == 2 else reshape(rows, 1, -1)

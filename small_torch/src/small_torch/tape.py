@@ -196,10 +196,17 @@ def edge_of(tensor):
     return node, tensor._output
 
 
-def rename_node(out, name):
-    """Give the result of several operations the name of torch's single operation."""
+def rename_node(out, name, *needed):
+    """Give the result of several operations the name of torch's single operation.
+
+    needed: tensors, or None, that torch keeps for the backward pass, which must not change in place.
+    """
     if out._grad_fn is not None:
         out._grad_fn.title = name
+        for tensor in needed:
+            if tensor is not None:
+                check_saved(tensor)
+                out._grad_fn.saved.append((tensor, tensor._changes[0]))
     return out
 
 

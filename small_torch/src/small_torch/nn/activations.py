@@ -10,8 +10,9 @@ from ..arithmetic import zeros
 from ..comparing import where
 from ..messages import refuse
 from ..pointwise import erf, expm1, sigmoid, tanh
+from ..tape import rename_node
 from ..tensor import Tensor, record
-from .checks import as_operation, check_fractions
+from .checks import check_fractions
 
 
 def activation(name, formula, kernel=None, needs_input=True):
@@ -30,7 +31,7 @@ def activation(name, formula, kernel=None, needs_input=True):
         inplace = keywords.get("inplace", False) or any(arguments[place : place + 1])
         x = input.clone() if inplace else input
         wide = x.float() if x._array.dtype == np.float16 else x
-        out = as_operation(formula(wide, *arguments, **keywords).to(x.dtype), title, *[x] * needs_input)
+        out = rename_node(formula(wide, *arguments, **keywords).to(x.dtype), title, *[x] * needs_input)
         return input._assign(out) if inplace else out
 
     for made in (formula, function):

@@ -24,16 +24,13 @@ class NonDynamicallyQuantizableLinear(Linear):
 class MultiheadAttention(Module):
     """Attention: each query gets a mean of all values, weighted by how well their keys fit it.
 
-    Each head works on its own part of the features. The arguments, masks and results are torch's. Parameters:
-    `in_proj_weight` (3 E, E), the rows those of query, key and value, or, where kdim or vdim differs from E,
-    `q_proj_weight`, `k_proj_weight` and `v_proj_weight`; `in_proj_bias` (3 E); `out_proj`; and with add_bias_kv one
-    more key and value, `bias_k` and `bias_v`.
+    Each head works on its own part of the features. The parameters are torch's: `in_proj_weight` (3 E, E), or one for
+    each of query, key and value if kdim or vdim differs from E; `in_proj_bias` (3 E); `out_proj`; `bias_k`, `bias_v`.
     """
 
     def __init__(
         self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None,
-        vdim=None,
-        batch_first=False, device=None, dtype=None,
+        vdim=None, batch_first=False, device=None, dtype=None,
     ):  # fmt: skip
         refuse(embed_dim <= 0 or num_heads <= 0, "attention sizes", embed_dim, num_heads)
         super().__init__()
@@ -42,12 +39,11 @@ class MultiheadAttention(Module):
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
         self._qkv_same_embed_dim = together = self.kdim == embed_dim == self.vdim
         refuse(embed_dim % num_heads, "embed_dim must be divisible by num_heads", kind=AssertionError)
-        factory = {"device": device, "dtype": dtype}
-        features = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
-        shapes = {name: None if together else (embed_dim, inputs) for name, inputs in features.items()}
-        shapes["in_proj_weight"] = (3 * embed_dim, embed_dim) if together else None
-        shapes["in_proj_bias"] = (3 * embed_dim,) if bias else None
-        shapes |= dict.fromkeys(("bias_k", "bias_v"), (1, 1, embed_dim) if add_bias_kv else None)
+        E, one_row, factory = embed_dim, (1, 1, embed_dim), {"device": device, "dtype": dtype}
+        shapes = {"q_proj_weight": (E, E), "k_proj_weight": (E, self.kdim), "v_proj_weight": (E, self.vdim)}
+        shapes = dict.fromkeys(shapes) if together else shapes
+        shapes |= {"in_proj_weight": (3 * E, E) if together else None, "in_proj_bias": (3 * E,) if bias else None}
+        shapes |= dict.fromkeys(("bias_k", "bias_v"), one_row if add_bias_kv else None)
         add_parameters(self, **factory, **shapes)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, **factory)
         self._reset_parameters()
@@ -66,12 +62,11 @@ class MultiheadAttention(Module):
         self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
         is_causal=False,
     ):  # fmt: skip
-        """Return the output and the weights, which are None unless `need_weights`.
+        """Return the output, in the shape of the query, and the weights: (B, T, S), (B, H, T, S), or None.
 
         query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch; key and value: (S, B, …) in the same way.
         key_padding_mask: (B, S), and attn_mask: (T, S) or (B H, T, S): bool, True where attention is not allowed, or
-        added to the scores. Output: as the query. Weights: (B, T, S), their mean over the heads, or (B, H, T, S) for
-        each.
+        added to the scores.
         """
         self._check(query, key, value, key_padding_mask, attn_mask, is_causal)
         batched = query.dim() == 3
@@ -154,23 +149,17 @@ def check_masks(padding, other, name, other_name):
 
 
 class TransformerEncoderLayer(Module):
-    """Attention among all steps, and two linear layers for each step, as torch's class of this name.
-
-    Raises RuntimeError for an activation that is neither "relu" nor "gelu" nor a function.
-    """
+    """Attention among all steps, and two linear layers for each step."""
 
     def __init__(
         self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
-        batch_first=False,
-        norm_first=False, bias=True, device=None, dtype=None,
+        batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__()
         factory = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **factory)
-        self.linear1 = Linear(d_model, dim_feedforward, bias, **factory)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, **factory)
-        self.norm_first = norm_first
+        self.linear1, self.dropout = Linear(d_model, dim_feedforward, bias, **factory), Dropout(dropout)
+        self.linear2, self.norm_first = Linear(dim_feedforward, d_model, bias, **factory), norm_first
         self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, bias=bias, **factory) for _ in range(2))
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         if isinstance(activation, str):
@@ -179,10 +168,7 @@ class TransformerEncoderLayer(Module):
         self.activation = activation
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
-        """Return the encoded sequences, in the shape of src.
-
-        src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch.
-        """
+        """Return the encoded sequences, in the shape of src: (T, B, E), (B, T, E) with batch_first, or (T, E)."""
         check_masks(src_key_padding_mask, src_mask, "src_key_padding_mask", "src_mask")
         masks = {"attn_mask": src_mask, "key_padding_mask": src_key_padding_mask}
         masks = {name: mask if mask is None else additive_mask(mask, src) for name, mask in masks.items()}

@@ -1,7 +1,6 @@
-"""Checks that several layers share, and nodes of operations that are made of others."""
+"""Checks that several layers share."""
 
 from ..messages import refuse
-from ..tape import check_saved
 
 
 def check_fractions(kernel, tensor):
@@ -15,19 +14,3 @@ def check_indices(function, tensor):
     """Raise RuntimeError for indices of another type than int64 and int32."""
     kind = "CPUBoolType" if tensor.dtype.title == "Bool" else tensor.type()
     refuse(tensor.dtype.name not in ("int64", "int32"), "index type", kind, function)
-
-
-def as_operation(out, name, *needed):
-    """Make the last of several recorded operations look like a single one, which torch has under this name.
-
-    needed: tensors that torch keeps for the backward pass, which must not change in place.
-    """
-    node = out._grad_fn
-    if node is not None:
-        node.title = name
-        needed = [tensor for tensor in needed if tensor is not None]
-        for tensor in needed:
-            check_saved(tensor)
-        kept = [(tensor, tensor._changes[0]) for tensor in needed]
-        node.saved = [*node.saved, *kept]
-    return out

@@ -1,6 +1,7 @@
 """Activations and losses as modules, made from functions of `functional`."""
 
 import inspect
+from types import FunctionType
 
 from ..arguments import refuse_keywords
 from ..messages import error
@@ -15,7 +16,7 @@ OLDER = ("size_average", "reduce")  # torch's older arguments of losses, which s
 class FunctionModule(Module):
     """Base class of modules that call a function and keep its options, tensors as buffers."""
 
-    _function, _options, _kept = None, {}, ()  # the function, defaults of its options, and names of those that are kept
+    _function, _options = None, {}  # the function, and defaults of its options
 
     def __init__(self, *args, **kwargs):
         name, most = f"{OWNERS.get(type(self).__name__, type(self).__name__)}.__init__", len(self._options)
@@ -32,13 +33,22 @@ class FunctionModule(Module):
             (self.register_buffer if name in ("weight", "pos_weight") else self.__setattr__)(name, value)
 
     def _call_function(self, *inputs):
-        return self._function(*inputs, **{name: getattr(self, name) for name in self._kept})
+        return self._function(*inputs, **{name: getattr(self, name) for name in self._options if name not in OLDER})
+
+    def forward(self, input):
+        return self._call_function(input)
 
     def extra_repr(self):
-        if "reduction" in self._options:
-            return ""
         shown = {name: getattr(self, name) for name in self._options}
         return ", ".join(f"{name}={value!r}" for name, value in shown.items() if name != "inplace" or value)
+
+
+class LossModule(FunctionModule):
+    def forward(self, input, target):
+        return self._call_function(input, target)
+
+    def extra_repr(self):
+        return ""
 
 
 def as_module(name, function):
@@ -49,20 +59,11 @@ def as_module(name, function):
     }
     if [*options][-1:] == ["weight"]:  # a function's last argument that torch's modules lack
         del options["weight"]
-    if [p.default for p in parameters].count(inspect.Parameter.empty) == 1:
-
-        def forward(self, input):
-            return self._call_function(input)
-
-    else:
-
-        def forward(self, input, target):
-            return self._call_function(input, target)
-
+    base = FunctionModule if "reduction" not in options else LossModule
+    forward = FunctionType(base.forward.__code__, globals())  # a copy, whose errors name the module
     forward.__qualname__ = f"{name}.forward"
-    attributes = {"_function": staticmethod(function), "_options": options, "_kept": [*options.keys() - set(OLDER)]}
-    attributes |= {"forward": forward, "__module__": __name__}
-    return type(name, (FunctionModule,), attributes | {"__doc__": f"Call `functional.{function.__name__}`."})
+    attributes = {"_function": staticmethod(function), "_options": options, "forward": forward, "__module__": __name__}
+    return type(name, (base,), attributes | {"__doc__": f"Call `functional.{function.__name__}`."})
 
 
 ACTIVATIONS = """

@@ -9,10 +9,10 @@ from .. import dtypes, exponentials, matrices
 from ..arguments import check_argument, checked
 from ..autograd.profiler_legacy import note
 from ..drawing import dropout_mask
-from ..elementwise import floating
+from ..elementwise import floating, set_name
 from ..indexing import add_rows
 from ..joining import cat
-from ..matrices import matmul
+from ..matrices import addmm, matmul
 from ..messages import error, refuse
 from ..operands import operands
 from ..pointwise import sigmoid, tanh  # noqa: F401
@@ -22,7 +22,7 @@ from ..sparse import SparseTensor
 from ..tape import rename_node
 from ..tensor import Tensor, record
 from .activations import *  # noqa: F403
-from .checks import as_operation, check_fractions, check_indices
+from .checks import check_fractions, check_indices
 from .loss_functions import *  # noqa: F403
 from .windows import adaptive_avg_pool1d, avg_pool1d, conv1d, max_pool1d, pad  # noqa: F401
 
@@ -32,38 +32,31 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor = None):
     refuse(not input.ndim or not weight.ndim, "linear axes", input.ndim, weight.ndim)
     if bias is None:
         return matmul(input, weight.t())
-    x, w = input._array, weight._array
-    rows = math.prod(x.shape[:-1])
-    refuse(w.ndim == 1, "mat2 must be a matrix, got 1-D tensor")
-    if x.shape[-1] != w.shape[-1]:
-        shapes = f"{rows}x{x.shape[-1]} and {w.shape[-1]}x{w.shape[0]}"
-        raise error("product sizes", shapes)
-    for name, tensor in (("self", bias), ("mat1", input)):
-        refuse(tensor._array.dtype != w.dtype, "product types", name, tensor.dtype.title, weight.dtype.title)
-    refuse(input.dtype is dtypes.bool_, "\"addmm_impl_cpu_\" not implemented for 'Bool'", kind=NotImplementedError)
+    x, w, b = input._array, weight._array, bias._array
+    same_type = x.dtype == w.dtype == b.dtype != bool
+    if same_type and w.ndim == 2 and x.shape[-1] == w.shape[1] and b.shape == w.shape[:1]:
+        return matrices.linear(input, weight, bias)
     if bias.ndim > 1 and input.ndim > 2:
         return matmul(input, weight.t()) + bias
-    if bias._array.shape == w.shape[:1]:
-        return matrices.linear(input, weight, bias)
-    bias.expand(rows, w.shape[0])  # raises an error if it does not fit
-    return rename_node(matmul(input, weight.t()) + bias, "Addmm")
+    out = addmm(bias, input.reshape(math.prod(x.shape[:-1]), x.shape[-1]), weight.t())
+    return out.reshape(*x.shape[:-1], w.shape[0])
 
 
-def softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """Return eˣ / Σ eˣ along an axis."""
-    return exponentials.softmax(input, default_dim("softmax", input) if dim is None else dim, dtype)
+def with_default_dim(operation):
+    """Make a softmax that takes torch's axis by default, with torch's warning."""
+    name = operation.__name__
+
+    def function(input, dim=None, _stacklevel=3, dtype=None):
+        if dim is None:
+            advice = "has been deprecated. Change the call to include dim=X as an argument."
+            warnings.warn(f"Implicit dimension choice for {name} {advice}", stacklevel=2)
+            dim = 0 if input.ndim in (0, 1, 3) else 1
+        return operation(input, dim, dtype)
+
+    return set_name(name, function)
 
 
-def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """Return x − log Σ eˣ along an axis."""
-    return exponentials.log_softmax(input, default_dim("log_softmax", input) if dim is None else dim, dtype)
-
-
-def default_dim(name, input):
-    """Return the axis that torch takes by default, with torch's warning."""
-    advice = "has been deprecated. Change the call to include dim=X as an argument."
-    warnings.warn(f"Implicit dimension choice for {name} {advice}", stacklevel=3)
-    return 0 if input.ndim in (0, 1, 3) else 1
+softmax, log_softmax = map(with_default_dim, (exponentials.softmax, exponentials.log_softmax))
 
 
 def dropout(input: Tensor, p=0.5, training=True, inplace=False):
@@ -85,31 +78,31 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     check_argument("embedding", "indices", input, Tensor, 2)
     check_indices("embedding", input)
     refuse(weight.ndim != 2, "'weight' must be 2-D")
-    n = weight._array.shape[0]
-    refuse(input.numel() and (input._array.min() < 0 or input._array.max() >= n), "index")
+    index, shape = input._array, weight._array.shape
+    n = shape[0]
+    refuse(index.size and (index.min() < 0 or index.max() >= n), "index")
     if padding_idx is not None:
         assert not padding_idx or -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
         padding_idx += n * (padding_idx < 0)
     if max_norm is not None:  # rows that are looked up are shortened in place
-        rows = np.unique(input._array)
+        rows = np.unique(index)
         length = (np.abs(weight._array[rows]) ** norm_type).sum(1) ** (1 / norm_type)
         too_long = length > max_norm
         weight._array[rows[too_long]] *= (max_norm / (length[too_long] + 1e-7))[:, None].astype(weight._array.dtype)
         weight._changes[0] += 1
-    index, shape = input._array, weight._array.shape
 
     def rule(g):
         for name in ("embedding_backward", f"embedding_{'sparse' if sparse else 'dense'}_backward"):
             note(f"aten::{name}")
-        rows = g._array.reshape(-1, shape[1])
+        places, rows = index.reshape(-1), g._array.reshape(-1, shape[1])
         if sparse:
-            has_gradient = index.reshape(-1) != (-1 if padding_idx is None else padding_idx)
-            return SparseTensor(Tensor(index.reshape(-1)[has_gradient][None]), Tensor(rows[has_gradient]), shape)
-        out = np.zeros(shape, g._array.dtype)
+            has_gradient = places != (-1 if padding_idx is None else padding_idx)
+            return SparseTensor(Tensor(places[has_gradient][None]), Tensor(rows[has_gradient]), shape)
         if scale_grad_by_freq:
-            counts = np.bincount(index.reshape(-1).astype(np.intp), minlength=n)
-            rows = rows / counts[index.reshape(-1), None].astype(rows.dtype)
-        add_rows(out, index, rows)
+            counts = np.bincount(places.astype(np.intp), minlength=n)
+            rows = rows / counts[places, None].astype(rows.dtype)
+        out = np.zeros(shape, g._array.dtype)
+        add_rows(out, places, rows)
         if padding_idx is not None:
             out[padding_idx] = 0
         return record(out, "EmbeddingBackward", (g,), lambda h: embedding(input, h, padding_idx))
@@ -128,19 +121,38 @@ def embedding_bag(
     rows do not count.
     """
     note("aten::embedding_bag")
-    offsets = check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights, padding_idx)
+    factors, n = per_sample_weights, len(weight)
+    wrong = weight.dim() != 2 or input.dim() not in (1, 2) or factors is not None and factors.shape != input.shape
+    refuse(wrong, "weight has to be 2D, input 1D or 2D, and per_sample_weights in the shape of input", kind=ValueError)
+    refuse(mode not in ("sum", "mean", "max"), "mode has to be one of sum, mean or max", kind=ValueError)
+    wrong = mode == "max" and (scale_grad_by_freq or sparse)
+    refuse(wrong, "max mode does not support sparse weights", kind=ValueError)
+    refuse(factors is not None and mode != "sum", "bag factors", mode)
+    if input.dim() == 2:
+        refuse(offsets is not None, "if input is 2D, then offsets has to be None", kind=ValueError)
+        refuse(not input.size(1), "step must be nonzero")
+        offsets = Tensor(np.arange(0, input.numel(), input.size(1)))
+    found = " but got None" if offsets is None else ""
+    refuse(offsets is None or offsets.dim() != 1, "offsets has to be a 1D Tensor{}", found, kind=ValueError)
+    for indices in (input, offsets):
+        check_indices("embedding_bag", indices)
+    wrong = weight.dtype.kind != 2 or factors is not None and factors.dtype is not weight.dtype
+    refuse(wrong, "embedding_bag needs weight and per_sample_weights of one floating-point type")
+    refuse(padding_idx is not None and not -n <= padding_idx < n, "bag padding", -n, n - 1, padding_idx)
+
     indices, starts = input.reshape(-1), offsets._array
-    factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    factors = None if factors is None else factors.reshape(-1)
     if include_last_offset:
         starts, indices = starts[:-1], indices[: int(offsets[-1])]
     for offset in starts[:1]:
         refuse(offset != 0, "bag begin", offset)
         refuse(starts[-1] > indices.numel(), "bag end", indices.numel(), starts[-1])
     indices = indices if len(starts) else indices[:0]
-    refuse(((indices._array < 0) | (indices._array >= len(weight))).any(), "bag index")
+    for place in np.flatnonzero((indices._array < 0) | (indices._array >= n))[:1]:
+        raise error("bag index", place, indices._array[place], n)
     bag = np.searchsorted(starts, np.arange(indices.numel()), "right") - 1
     if padding_idx is not None:
-        counted = Tensor(indices._array != padding_idx % len(weight))
+        counted = Tensor(indices._array != padding_idx % n)
         indices, bag = indices[counted], bag[counted._array]
         factors = None if factors is None else factors[counted]
     rows = embedding(indices, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
@@ -148,39 +160,13 @@ def embedding_bag(
         rows = cat([rows, rows.new_zeros(1, rows.size(1))])  # the last row is an empty bag's
         groups = [np.flatnonzero(bag == k) for k in range(len(starts))]
         winners = [group[rows._array[group].argmax(0)] if len(group) else np.full(rows.size(1), -1) for group in groups]
-        return as_operation(rows.gather(0, Tensor(np.array(winners) % len(rows))), "EmbeddingBag")
+        return rename_node(rows.gather(0, Tensor(np.array(winners) % len(rows))), "EmbeddingBag")
     rows = rows if factors is None else rows * factors.unsqueeze(1)
     out = rows.new_zeros(len(starts), rows.size(1)).index_add(0, Tensor(bag), rows)
     if mode == "mean":
         counts = np.maximum(np.bincount(bag, minlength=len(starts)), 1)[:, None]
         out = out / Tensor(counts.astype(rows._array.dtype))
-    return as_operation(out, "EmbeddingBag", input, offsets)
-
-
-def check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, factors, padding_idx):
-    """Check the arguments of `embedding_bag`; return the offsets."""
-    if factors is not None and input.shape != factors.shape:
-        raise error("bag factor sizes", factors.shape, input.shape)
-    refuse(weight.dim() != 2, "bag weight axes", weight.dim())
-    refuse(input.dim() not in (1, 2), "bag input axes", input.dim())
-    if input.dim() == 2:
-        refuse(offsets is not None, "bag offsets", type(offsets))
-        refuse(not input.size(1), "step must be nonzero")
-        offsets = Tensor(np.arange(0, input.numel(), input.size(1)))
-    elif offsets is None or offsets.dim() != 1:
-        raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
-    refuse(mode not in ("sum", "mean", "max"), "mode has to be one of sum, mean or max", kind=ValueError)
-    refuse(mode == "max" and scale_grad_by_freq, "bag scale")
-    refuse(mode == "max" and sparse, "max mode does not support sparse weights", kind=ValueError)
-    refuse(factors is not None and mode != "sum", "bag factors", mode)
-    for indices in (input, offsets):
-        check_indices("embedding_bag", indices)
-    refuse(weight.dtype.kind != 2, "bag weight type", weight.type())
-    n = len(weight)
-    refuse(padding_idx is not None and not -n <= padding_idx < n, "bag padding", -n, n - 1, padding_idx)
-    if factors is not None and factors.dtype is not weight.dtype:
-        raise error("bag types", weight.type(), factors.type())
-    return offsets
+    return rename_node(out, "EmbeddingBag", input, offsets)
 
 
 def one_hot(tensor: Tensor, num_classes=-1):
@@ -190,11 +176,9 @@ def one_hot(tensor: Tensor, num_classes=-1):
     index = tensor._array
     refuse(index.size and index.min() < 0, "Class values must be non-negative.")
     refuse(not index.size and num_classes <= 0, "Can not infer total number of classes from empty tensor.")
-    if num_classes == -1:
-        num_classes = int(index.max()) + 1
-    elif index.size and index.max() >= num_classes:
-        raise error("class too large")
-    return Tensor((index[..., None] == np.arange(num_classes)).astype(np.int64, order="C"))
+    count = int(index.max()) + 1 if num_classes == -1 else num_classes
+    refuse(index.size and index.max() >= count, "class too large")
+    return Tensor((index[..., None] == np.arange(count)).astype(np.int64, order="C"))
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):
@@ -217,42 +201,48 @@ def check_norm_types(kernel, input, *parameters):
     if kernel == "batch_norm" or not types:
         check_fractions(kernel, input)
     if types and types[0] is not input.dtype:
-        is_float = types[0] is dtypes.float32
-        refuse(not is_float, "mixed dtype (CPU): expect parameter to have scalar type of Float")
-        refuse(input.dtype is not dtypes.float16, "mixed dtype (CPU): all inputs must share same datatype.")
+        mixed = types[0] is not dtypes.float32 or input.dtype is not dtypes.float16
+        refuse(mixed, "mixed dtype (CPU): all inputs must share same datatype.")
     for type_ in types[1:]:
         refuse(type_ is not types[0], "expected scalar type {} but found {}", types[0].title, type_.title)
 
 
+def axes_to_normalize(name, input, shape, **parameters):
+    """Return the last axes, whose lengths are the shape; raise torch's errors if the tensors do not fit."""
+    refuse(not isinstance(shape, tuple | list), "norm shape type", name, type(shape).__name__)
+    shape = list(shape)
+    refuse(not shape, "norm without axes")
+    for name, tensor in parameters.items():
+        if tensor is not None:
+            refuse(list(tensor.shape) != shape, "norm parameter", name, name, list(tensor.shape), shape)
+    wrong = list(input.shape[-len(shape) :]) != shape
+    refuse(wrong, "norm input", shape, ", ".join(map(str, shape)), list(input.shape))
+    return tuple(range(-len(shape), 0))
+
+
+def record_norm(name, x, squares, input, shape, weight, bias, eps):
+    """Return x / √(squares + ε) · weight + bias, as torch's single operation. shape: that of weight and bias."""
+    out = x * (squares + eps).rsqrt()
+    out = out if weight is None else out * weight.reshape(shape)
+    out = out if bias is None else out + bias.reshape(shape)
+    return rename_node(out.to(input.dtype).contiguous(), name, input, weight)
+
+
 def layer_norm(input: Tensor, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Return (x − mean) / √(variance + ε) · weight + bias, over the last axes."""
-    if not isinstance(normalized_shape, tuple | list):
-        kind = type(normalized_shape).__name__
-        raise error("norm shape type", kind)
-    shape = list(normalized_shape)
-    refuse(not shape, "norm without axes")
-    for name, tensor in (("weight", weight), ("bias", bias)):
-        if tensor is not None and list(tensor.shape) != shape:
-            raise error("norm parameter", name, name, list(tensor.shape), shape)
-    axes = tuple(range(-len(shape), 0))
-    refuse(
-        list(input.shape[-len(shape) :]) != shape, "norm input", shape, ", ".join(map(str, shape)), list(input.shape)
-    )
+    axes = axes_to_normalize("layer_norm", input, normalized_shape, weight=weight, bias=bias)
     check_norm_types("LayerNormKernelImpl", input, weight, bias)
     x = contiguous(input.float() if input.dtype.name == "float16" else input)
-    centered = x - x.mean(axes, True)
-    out = centered * (centered * centered).mean(axes, True).add(eps).rsqrt()
-    out = out if weight is None else out * weight
-    out = out if bias is None else out + bias
-    return as_operation(out.to(input.dtype).contiguous(), "NativeLayerNorm", input, weight)
+    x = x - x.mean(axes, True)
+    return record_norm("NativeLayerNorm", x, (x * x).mean(axes, True), input, normalized_shape, weight, bias, eps)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """Return x / √(mean of x² + ε) · weight, over the last axes."""
-    axes = tuple(range(-len(tuple(normalized_shape)), 0))
+    axes = axes_to_normalize("rms_norm", input, normalized_shape, weight=weight)
     eps = float(np.finfo(input._array.dtype).eps) if eps is None else eps
-    out = input * (input * input).mean(axes, True).add(eps).rsqrt()
-    return as_operation(out if weight is None else out * weight, "FusedRmsNorm", input, weight)
+    squares = (input * input).mean(axes, True)
+    return record_norm("FusedRmsNorm", input, squares, input, normalized_shape, weight, None, eps)
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
@@ -263,26 +253,20 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     refuse(training and count == 1, "norm of one value", input.shape)
     running = {"running_mean": running_mean, "running_var": running_var}
     for name, tensor in (running | {"weight": weight, "bias": bias}).items():
-        if tensor is not None and tensor.numel() != channels:
-            raise error("norm elements", name, channels, tensor.numel())
+        if tensor is not None:
+            refuse(tensor.numel() != channels, "norm elements", name, channels, tensor.numel())
         refuse(tensor is None and name in running and not training, "{} must be defined in evaluation mode", name)
     check_norm_types("batch_norm", input, weight, bias, running_mean, running_var)
     x = contiguous(input.float() if input.dtype.name == "float16" else input)
-    mean, var = running_mean, running_var
+    mean, var = x.mean(axes) if training else running_mean, running_var
+    x = x - mean.reshape(shape)
     if training:
-        mean = x.mean(axes)
-        centered = x - mean.reshape(shape)
-        var = (centered * centered).mean(axes)
+        var = (x * x).mean(axes)
         if running_mean is not None:
             for kept, new in ((running_mean, mean._array), (running_var, var._array * (count / max(count - 1, 1)))):
                 kept._array[...] = (1 - momentum) * kept._array + momentum * new
                 kept._changes[0] += 1
-    else:
-        centered = x - mean.reshape(shape)
-    out = centered * (var.reshape(shape) + eps).rsqrt()
-    out = out if weight is None else out * weight.reshape(shape)
-    out = out if bias is None else out + bias.reshape(shape)
-    return as_operation(out.to(input.dtype).contiguous(), "NativeBatchNorm", input, weight)
+    return record_norm("NativeBatchNorm", x, var.reshape(shape), input, shape, weight, bias, eps)
 
 
 def scaled_dot_product_attention(
@@ -295,14 +279,11 @@ def scaled_dot_product_attention(
     refuse(min(dims) < 2, "attention axes", *dims)
     refuse(types[1:] != types[:-1], "attention types", *(dtype.c_name for dtype in types))
     refuse(types[0].kind < 2, "expected scalar type Float but found {}", types[0].title)
+    is_bool = False
     if attn_mask is not None:
         refuse(is_causal, "mask of causal attention")
-        refuse(
-            attn_mask.dtype not in (dtypes.bool_, dtypes.float32, types[0]),
-            "attention mask type",
-            attn_mask.dtype.c_name,
-            types[0].c_name,
-        )
+        is_bool, names = attn_mask.dtype is dtypes.bool_, (attn_mask.dtype.c_name, types[0].c_name)
+        refuse(not is_bool and attn_mask.dtype not in (dtypes.float32, types[0]), "attention mask type", *names)
     if enable_gqa:
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     scale = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
@@ -310,9 +291,9 @@ def scaled_dot_product_attention(
     if is_causal:
         scores = scores + Tensor(np.triu(np.full(scores._array.shape[-2:], -math.inf, scores._array.dtype), 1))
     if attn_mask is not None:
-        scores = scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype is dtypes.bool_ else scores + attn_mask
+        scores = scores.masked_fill(~attn_mask, -math.inf) if is_bool else scores + attn_mask
     weights = softmax(scores, -1)
-    if attn_mask is not None and attn_mask.dtype is dtypes.bool_:  # a query without any key gets zeros
+    if is_bool:  # a query without any key gets zeros
         without_keys = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
         weights = weights.masked_fill(Tensor(without_keys), 0.0)
     return rename_node(dropout(weights, dropout_p) @ value, "UnsafeView")

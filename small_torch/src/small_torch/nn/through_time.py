@@ -12,8 +12,7 @@ import numpy as np
 
 from ..autograd.engine import grad
 from ..joining import cat
-from ..matrices import addmm
-from ..products import product
+from ..matrices import addmm, product
 from ..tape import enable_grad, recording
 from ..tensor import Tensor, record_many
 

@@ -9,8 +9,8 @@ from ...creation import arange, as_tensor, tensor
 from ...dtypes import int64
 from ...messages import error, refuse
 from ...sorting import sort
+from ...tape import rename_node
 from ...tensor import Tensor
-from ..checks import as_operation
 
 
 class _Packed(NamedTuple):
@@ -85,7 +85,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     is_real = np.arange(numbers[0])[:, None] < numbers
     rows = np.flatnonzero(is_real[: len(input)])
     data, sizes = input.flatten(0, 1).index_select(0, tensor(rows)), tensor(is_real.sum(1))
-    return PackedSequence(as_operation(data, "PackPaddedSequence", sizes), sizes, sorted_indices)
+    return PackedSequence(rename_node(data, "PackPaddedSequence", sizes), sizes, sorted_indices)
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
