@@ -16,7 +16,6 @@ from .tensor import Tensor, record
 
 def manual_seed(seed):
     """Restart the random numbers: the same seed gives the same numbers as torch."""
-    refuse(not -(2**63) <= int(seed) < 2**64, "Overflow when unpacking long long", kind=ValueError)
     return default_generator.manual_seed(int(seed))
 
 
@@ -43,11 +42,10 @@ def sized(name, method):
     """Make `rand` and `randn`. method: of the generator."""
 
     def make(*arguments, dtype, size=None, generator=None):
-        shape = check_lengths(parse_size(arguments if size is None else (size,), name), name)
+        shape = check_lengths(parse_size(arguments if size is None else (size,), name))
         return getattr(generator or default_generator, method)(shape, dtype=default_np(dtype))
 
-    make.__name__ = make.__qualname__ = name
-    return factory(make)
+    return factory(make, name)
 
 
 rand, randn = sized("rand", "uniform"), sized("randn", "normal")
@@ -59,18 +57,17 @@ def randint(*arguments, dtype, low=0, high=None, size=None, generator=None):
     names = [name for name, value in (("low", low), ("high", high), ("size", size)) if not value]
     names = names[1:] if "low" in names and len(names) > len(arguments) else names
     values = {"low": low, "high": high, "size": size} | dict(zip(names, arguments))
-    names = [name for name in values if name != "low" or values["low"] or len(arguments) > 2]
-    for position, name in enumerate(names, 1):
-        check_argument("randint", name, values[name], Sizes if name == "size" else int, position)
+    for name, value in values.items():
+        check_argument("randint", name, value, Sizes if name == "size" else int)
     low, high, size = values.values()
-    shape, kind = check_lengths(parse_size((size,), "randint"), "randint"), (dtype or dtypes.int64).np
+    shape, kind = check_lengths(parse_size((size,), "randint")), (dtype or dtypes.int64).np
     return (generator or default_generator).randint(int(low), int(high), shape, kind)
 
 
 @factory
 def randperm(n: int, *, dtype, generator=None):
     """Return the numbers below n in a random order."""
-    (n,) = check_lengths(parse_size((n,), "randperm"), "randperm")
+    (n,) = check_lengths(parse_size((n,), "randperm"))
     return (generator or default_generator).randperm(int(n)).astype((dtype or dtypes.int64).np)
 
 
@@ -95,17 +92,13 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
     if size is not None:
         with no_grad():
             return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
-    if isinstance(std, Tensor):
-        refuse(not (std._array >= 0).all(), "normal expects all elements of std >= 0.0")
-    elif not std >= 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+    inputs = [x for x in (mean, std) if isinstance(x, Tensor)]
+    if not inputs:
         raise TypeError("normal() received an invalid combination of arguments: of two numbers it needs a size, too")
-    shape = np.broadcast_shapes(*(x._array.shape for x in (mean, std) if isinstance(x, Tensor)))
-    drawn = empty(shape, dtype=(mean if isinstance(mean, Tensor) else std).dtype)
+    refuse(not np.all(getattr(std, "_array", std) >= 0), "normal expects std >= 0.0")
+    drawn = empty(np.broadcast_shapes(*(x._array.shape for x in inputs)), dtype=inputs[0].dtype)
     with no_grad():
         normal_(drawn, generator=generator).mul_(std).add_(mean)
-    inputs = [x for x in (mean, std) if isinstance(x, Tensor)]
     return record(drawn._array, "Normal", inputs, lambda g: [zeros_like(x) for x in inputs])
 
 
@@ -124,11 +117,10 @@ def multinomial(input: Tensor, num_samples: int, replacement=False, *, generator
     generator = generator or default_generator
     x = input._array
     refuse(x.ndim not in (1, 2), "prob_dist must be 1 or 2 dim")
-    if input.dtype.kind != 2:
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype.title}")
+    refuse(input.dtype.kind != 2, "multinomial only supports floating-point dtypes for input")
     refuse(num_samples <= 0, "cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > x.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    too_many = not replacement and num_samples > x.shape[-1]
+    refuse(too_many, "cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     refuse(not np.isfinite(x).all() or (x < 0).any(), "probability tensor contains either `inf`, `nan` or element < 0")
     refuse((x.sum(-1) <= 0).any(), "invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement and num_samples > 1:
@@ -152,12 +144,18 @@ def write(tensor, node, draw):
 
 
 def uniform_(tensor, low=0.0, high=1.0, /, *, generator=None, **named):
-    low, high = named.pop("from", low), named.pop("to", high)  # torch's names; `from` is a keyword of Python
-    refuse_keywords("uniform_", named)
-    for position, (name, value) in enumerate({"from": low, "to": high}.items(), 1):
-        check_argument("uniform_", name, value, float, position)
+    low, high = parse_bounds("uniform_", low, high, named)
+    for name, value in {"from": low, "to": high}.items():
+        check_argument("uniform_", name, value, float)
     generator, dtype = generator or default_generator, tensor._array.dtype
     return write(tensor, "Uniform", lambda shape: generator.uniform(shape, float(low), float(high), dtype=dtype))
+
+
+def parse_bounds(title, low, high, named):
+    """Return bounds that may have torch's names, of which `from` is a keyword of Python."""
+    low, high = named.pop("from", low), named.pop("to", high)
+    refuse_keywords(title, named)
+    return low, high
 
 
 def normal_(tensor, mean: float = 0.0, std: float = 1.0, *, generator=None):
@@ -168,8 +166,7 @@ def normal_(tensor, mean: float = 0.0, std: float = 1.0, *, generator=None):
 
 def random_(tensor, low=None, high=None, *, generator=None, **named):
     """Draw integers below `low`, or from `low` to below `high`; without either, any that the type holds."""
-    low, high = named.pop("from", low), named.pop("to", high)
-    refuse_keywords("random_", named)
+    low, high = parse_bounds("random_", low, high, named)
     generator, dtype = generator or default_generator, tensor._array.dtype
     if low is None and high is None:
         return write(tensor, "Random.2", lambda shape: generator.full_range(shape, dtype))

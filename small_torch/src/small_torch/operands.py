@@ -156,13 +156,16 @@ def tensor_type(tensor):
     return f"CPU{title}Type" if title == "Bool" or tensor.is_complex() else f"torch.{title}Tensor"
 
 
-def broadcast_error(first, second):
-    """Return torch's error for two shapes that do not broadcast."""
-    a, b = first._array.shape, second._array.shape
-    for offset in range(1, min(len(a), len(b)) + 1):
-        if a[-offset] != b[-offset] and 1 not in (a[-offset], b[-offset]):
-            return error("broadcast", a[-offset], b[-offset], max(len(a), len(b)) - offset)
-    return RuntimeError(f"shapes {list(a)} and {list(b)} do not fit")
+def broadcast_error(first, *others):
+    """Return torch's error for shapes that do not broadcast."""
+    a = first._array.shape
+    for other in others:
+        b = other._array.shape
+        for offset in range(1, min(len(a), len(b)) + 1):
+            if a[-offset] != b[-offset] and 1 not in (a[-offset], b[-offset]):
+                return error("broadcast", a[-offset], b[-offset], max(len(a), len(b)) - offset)
+        a = np.broadcast_shapes(a, b)
+    return RuntimeError("shapes do not fit")
 
 
 def cannot_broadcast(a, b):

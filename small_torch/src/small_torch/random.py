@@ -71,9 +71,8 @@ class Generator:
             raise not_implemented("check_uniform_bounds", dtype)
         if dtype in COMPLEX:
             return as_complex(self.uniform((*shape, 2), low, high, dtype=COMPLEX[dtype]))
-        for name, bound in (("from", low), ("to", high)):
-            if not abs(bound) <= np.finfo(dtype).max:
-                raise RuntimeError(f"{name} is out of bounds for {dtypes.BY_NUMPY_TYPE[dtype].c_name}")
+        for bound in (low, high):
+            refuse(not abs(bound) <= np.finfo(dtype).max, "uniform_: {} is out of bounds for {}", bound, dtype)
         refuse(low > high, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", low, high)
         if dtype == HALF:
             return self.uniform(shape, low, high, dtype=np.float32).astype(HALF)
@@ -129,8 +128,7 @@ class Generator:
         """Draw integers in [low, high)."""
         refuse(low >= high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
         type_, size = dtypes.BY_NUMPY_TYPE[np.dtype(dtype)], high - low
-        if type_.kind == 3:
-            raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+        refuse(type_.kind == 3, "check_random_bounds handles only integral, floating-point and boolean types")
         if type_.kind < 2:
             limits = np.iinfo(dtype) if type_.kind else SimpleNamespace(min=0, max=1)
             for name, number in (("from", low), ("to - 1", high - 1)):
@@ -139,7 +137,6 @@ class Generator:
 
     def full_range(self, shape, dtype):
         """Draw whole numbers from 0 to the largest one that the type holds exactly."""
-        dtype = np.dtype(dtype)
         if dtype.kind == "c":
             raise not_implemented("random_kernel_cpu", dtype)
         if dtype.kind == "f":
