@@ -8,7 +8,7 @@ name that is missing raises an error that says so.
 
 import inspect as _inspect
 import math as _math
-from importlib import import_module as _import_module
+from importlib import import_module as _load
 
 from . import autograd, creation, dtypes, linalg, nn, optim, random, shapes, tape, utils, views
 from .absent import add_modules_without_effect, refuse_missing_names
@@ -168,7 +168,7 @@ def _find(table):
     """Yield the names in a table, and the function of each."""
     for module, names in table.items():
         for name in names.split():
-            yield name, getattr(_import_module(f".{module}", __name__), name)
+            yield name, getattr(_load(f".{module}", __name__), name)
 
 
 for _name, _function in _find(_OPERATIONS):

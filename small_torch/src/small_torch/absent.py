@@ -19,26 +19,38 @@ PUBLIC = """
 
 # Names that torch has though they look like misspelt names of small_torch, and methods of torch's tensors and modules.
 SIMILAR = """
-    ASGD Adamax AdaptiveMaxPool1d CELU GLU LazyBatchNorm1d LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict
-    RAdam RReLU Rprop Softmin TransformerDecoderLayer TransformerEncoder acos_ acosh adagrad adaptive_max_pool1d
-    adaptive_max_pool2d adaptive_max_pool3d addbmm addmv addr arccos arcsin arctan arctan2 arctanh as_strided asin_
-    asinh atan_ atanh_ bilinear byte celu compile dist dsplit dstack eigvalsh erfc fliplr flipud fmax fmin ger
-    get_default_device glu gradgradcheck gradient hsplit is_nonzero isin isreal kaiming_normal kaiming_normal_ msort
-    name nanmedian nanquantile ne_ pinv pinverse prelu reshape_as resize rrelu set_default_device sinc softmin vdot
-    view_as_complex vsplit xlogy_
+    ASGD Adamax AdaptiveMaxPool1d BFloat16Tensor CELU Container FunctionCtx FunctionMeta ELU EmbeddingBag GLU
+    LazyBatchNorm1d LinearCrossEntropyLoss LogSigmoid MaxUnpool1d ModuleDict NAdam PReLU ParameterDict RAdam RReLU Rprop
+    Softmin TransformerDecoderLayer TransformerEncoder acos_ acosh acosh_ adagrad adaptive_max_pool1d
+    adaptive_max_pool2d adaptive_max_pool3d addbmm addbmm_ addmv addmv_ addr addr_ arccos arccos_ arcsin arcsin_ arctan
+    arctan2 arctan2_ arctan_ arctanh arctanh_ as_strided asin_ asinh asinh_ atan_ atanh_ avg_pool1d bilinear byte celu
+    chalf clip_grads_with_norm_ compile compiler dataloader dataset dist dsplit dstack eigvalsh erfc erfc_ fliplr flipud
+    fmax fmin functional functionalize ger get_default_device get_num_interop_threads glu gradgradcheck gradient hsplit
+    is_nonzero is_sparse_csr isin isreal kaiming_normal kaiming_normal_ ldexp_ linear_cross_entropy logit_ max_pool1d
+    max_unpool1d max_unpool2d max_unpool3d msort name nanmedian nanquantile ne_ new optimizer pinv pinverse prelu range
+    renorm reshape_as resize rrelu rrelu_ sampler selu set_default_device set_default_tensor_type sgn_ signal sinc sinc_
+    softmin tan_ types vdot view_as_complex vsplit xlogy_ zero_
 """.split()
 OF_TENSORS = """
     absolute acosh addbmm addcdiv addmv addr adjoint apply arccos arccosh arcsin arcsinh arctan arctan2 arctanh argwhere
-    as_strided asinh bfloat16 bitwise_and bitwise_not bitwise_or bitwise_xor byte cauchy char cholesky coalesce copysign
-    cummin deg2rad diagflat digamma dist divide dsplit eig erfc erfinv fix fliplr flipud float_power fmax fmin fmod frac
-    frexp gcd geometric ger get_device greater greater_equal hardshrink heaviside histc histogram hsplit hypot i0 index
-    indices inner is_coalesced is_cpu is_inference is_nonzero is_pinned is_shared is_signed is_sparse_csr isneginf
-    isposinf isreal istft kthvalue lcm ldexp less less_equal lgamma logaddexp logaddexp2 logdet logit lstsq lu
-    masked_scatter matrix_exp moveaxis msort multiply name nanmean nanmedian nanquantile ndimension negative new
-    nextafter not_equal pin_memory pinverse positive prelu rad2deg register_post_accumulate_grad_hook renorm reshape_as
-    resize rot90 scatter_reduce set share_memory signbit sinc slogdet solve sparse_dim stft storage storage_offset
-    storage_type subtract swapdims take take_along_dim tensor_split to_sparse true_divide type_as unique_consecutive
-    untyped_storage values vdot vsplit xlogy
+    as_strided as_strided_scatter as_subclass asinh bfloat16 bitwise_and bitwise_left_shift bitwise_not bitwise_or
+    bitwise_right_shift bitwise_xor byte cauchy ccol_indices chalf char cholesky cholesky_inverse cholesky_solve
+    coalesce col_indices conj_physical const_data_ptr copysign crow_indices cummin deg2rad dense_dim dequantize diagflat
+    diagonal_scatter digamma dim_order dist divide dsplit eig element_size erfc erfinv fix fliplr flipud float_power
+    fmax fmin fmod frac frexp gcd geometric geqrf ger get_device grad_dtype greater greater_equal hardshrink heaviside
+    histc histogram hsplit hypot i0 igamma igammac index index_reduce indices inner int_repr is_coalesced is_conj is_cpu
+    is_distributed is_inference is_mkldnn is_neg is_nonzero is_pinned is_same_size is_set_to is_shared is_signed
+    is_sparse_csr is_vulkan isneginf isposinf isreal istft itemsize kthvalue lcm ldexp less less_equal lgamma log_normal
+    logaddexp logaddexp2 logdet logit lstsq lu lu_solve map map2 masked_scatter matrix_exp module_load moveaxis msort
+    multiply mvlgamma name nanmean nanmedian nanquantile narrow_copy nbytes ndimension negative new new_empty_strided
+    nextafter nonzero_static not_equal orgqr ormqr output_nr pin_memory pinverse polygamma positive prelu put rad2deg
+    record_stream register_post_accumulate_grad_hook reinforce renorm reshape_as resize resize_as resize_as_sparse
+    resolve_conj resolve_neg rot90 row_indices scatter_reduce select_scatter set share_memory signbit sinc slice_inverse
+    slice_scatter slogdet solve sparse_dim sparse_mask sparse_resize sparse_resize_and_clear split_with_sizes sspaddmm
+    stft storage storage_offset storage_type subtract sum_to_size swapdims take take_along_dim tensor_split to_mkldnn
+    to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr triangular_solve
+    true_divide type_as unique_consecutive unsafe_chunk unsafe_split unsafe_split_with_sizes untyped_storage values vdot
+    vsplit xlogy
 """.split()
 OF_MODULES = """
     bfloat16 compile get_extra_state register_backward_hook register_full_backward_hook register_full_backward_pre_hook
@@ -138,12 +150,11 @@ def set_deterministic(mode, *, warn_only=False):
     deterministic[0] = mode
 
 
-def refuse_graphics_card(device=None):
+def synchronize(device=None):
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
-no, nothing = lambda: False, lambda seed: None  # noqa: E731
-BACKEND = SimpleNamespace(enabled=False, is_available=no, flags=lambda enabled=False: nullcontext())
+BACKEND = SimpleNamespace(enabled=False, is_available=lambda: False, flags=lambda enabled=False: nullcontext())
 # small_torch has one thread and no graphics card; it compiles and transforms nothing.
 NO_EFFECT = {
     "": {
@@ -156,17 +167,17 @@ NO_EFFECT = {
     },
     "backends": dict.fromkeys(("cudnn", "mkldnn", "mps", "mkl", "cuda"), BACKEND),
     "cuda": {
-        "is_available": no,
+        "is_available": lambda: False,
         "device_count": lambda: 0,
-        "synchronize": refuse_graphics_card,
-        "manual_seed": nothing,
-        "manual_seed_all": nothing,
+        "synchronize": synchronize,
+        "manual_seed": lambda seed: None,
+        "manual_seed_all": lambda seed: None,
         "get_rng_state_all": lambda: [],
         "set_rng_state_all": lambda new_states: None,
     },
-    "jit": {"is_tracing": no, "is_scripting": no},
+    "jit": {"is_tracing": lambda: False, "is_scripting": lambda: False},
     "version": {"__version__": "2.13.0+small", "cuda": None},
-    "_C": {"_are_functorch_transforms_active": no, "_get_mkldnn_enabled": no},
+    "_C": {"_are_functorch_transforms_active": lambda: False, "_get_mkldnn_enabled": lambda: False},
     "_C._functorch": {"is_legacy_batchedtensor": lambda tensor: False},
 }
 
@@ -174,6 +185,9 @@ NO_EFFECT = {
 def add_modules_without_effect(package):
     """Add the names of NO_EFFECT to the package, and its modules, so that they can be imported."""
     for path, names in NO_EFFECT.items():
+        for name, value in names.items():
+            if callable(value):
+                value.__name__ = value.__qualname__ = name
         if not path:
             vars(sys.modules[package]).update(names)
             continue

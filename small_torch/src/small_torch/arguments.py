@@ -84,8 +84,9 @@ def explain(error, operation, arguments, options, is_method, only_types):
 
 def find_problem(title, parameters, positional, arguments, values, is_method):
     """Return torch's error for missing, superfluous or unknown arguments, or None."""
-    if is_method and len(parameters) == 1 and values.keys() - {*parameters}:
-        return TypeError(f"TensorBase.{title}() takes no keyword arguments")
+    if is_method and len(parameters) == 1 and (values.keys() - {*parameters} or len(arguments) > 1):
+        refused = "keyword arguments" if values.keys() - {*parameters} else f"arguments ({len(arguments) - 1} given)"
+        return TypeError(f"TensorBase.{title}() takes no {refused}")
     needed = [name for name in positional if parameters[name].default is inspect.Parameter.empty]
     if len(arguments) > len(positional):
         least, most, given = (len(names) - is_method for names in (needed, positional, arguments))

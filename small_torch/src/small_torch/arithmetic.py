@@ -178,7 +178,7 @@ def sgn_way(g, a, y):
 def angle_array(x):
     """Return the angles of complex numbers; 0, π or NaN of real ones."""
     if x.dtype.kind == "c":
-        return np.angle(x)
+        return np.asarray(np.angle(x), order="C")
     return np.where(np.isnan(x), x, np.where(x < 0, math.pi, 0)).astype(x.dtype)
 
 

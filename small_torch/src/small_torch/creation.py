@@ -1,6 +1,7 @@
 """Create tensors: from Python's numbers, filled, in order."""
 
 import functools
+import math
 import operator
 import warnings
 
@@ -9,14 +10,14 @@ import numpy as np
 from . import dtypes
 from .arguments import Number, Operand, Sizes, check_argument, parse_size
 from .dtypes import cast_array
-from .elementwise import masked
+from .elementwise import Formula, compute, masked, record_formula
 from .elementwise import zeros as zero_gradient
 from .in_place import give_to
 from .indexing import PLACES
-from .memory import check_memory, make_in_order
+from .memory import arrange, check_memory, make_in_order
 from .messages import refuse
 from .nested import nested_array
-from .operands import broadcast_error, check_fill, complex_type, tensor_from_number
+from .operands import broadcast_error, check_fill, complex_type, scalar_array, tensor_from_number
 from .random import multiply_add, not_implemented
 from .tape import fit
 from .tensor import Tensor, record
@@ -82,6 +83,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     """Return a tensor of data: a copy."""
     if isinstance(data, Tensor):
         warn_of_copy("torch.tensor")
+    check_argument("tensor", "requires_grad", requires_grad, bool)
     return new(data_array(data, dtypes.parse_dtype(dtype, "tensor")), requires_grad, device)
 
 
@@ -123,17 +125,24 @@ def sized(name, value):
     """Make `zeros` and its relatives."""
 
     def make(*arguments, dtype, size=None, memory_format=None):
-        shape = check_lengths(parse_size(arguments if size is None else (size,), name))
+        shape = check_lengths(parse_size(arguments if size is None else (size,), name), name)
         return np.full(shape, value, default_np(dtype))
 
     return factory(make, name)
 
 
-def check_lengths(shape):
+def check_lengths(shape, name=""):
     """Return a shape; raise RuntimeError if it has a negative length."""
     for length in shape:
+        refuse(length < 0 and name == "zeros", "zeros: Dimension size must be non-negative.")
         refuse(length < 0, f"Trying to create tensor with negative dimension {length}: {list(shape)}")
     return shape
+
+
+def filled(shape, value, dtype):
+    """Return an array of a number, which must fit its type; a single one becomes infinite in float16, as in torch."""
+    single = dtype is dtypes.float16 and math.prod(shape) == 1 and isinstance(value, float)
+    return np.full(shape, scalar_array(value, dtype) if single else check_fill(value, dtype), dtype.np)
 
 
 zeros, ones, empty = sized("zeros", 0), sized("ones", 1), sized("empty", 0)
@@ -144,18 +153,16 @@ def full(size: Sizes, fill_value: Number, *, dtype):
     check_argument("full", "size", size, Sizes, 1)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dtypes.from_number(fill_value)
-    return np.full(check_lengths(parse_size((size,), "full")), check_fill(fill_value, dtype), dtype.np)
+    return filled(check_lengths(parse_size((size,), "full")), fill_value, dtype)
 
 
 def like(name, fill):
     """Make `zeros_like` and its relatives. fill: the number, None if the caller gives it."""
 
     def make(input: Tensor, fill_value: Number = fill, *, dtype, memory_format=None):
-        dtype = dtype or input.dtype
-        value = check_fill(fill_value, dtype)
         if memory_format == "torch.contiguous_format":
-            return np.full(input._array.shape, value, dtype.np)
-        return make_in_order(input._array, lambda shape: np.full(shape, value, dtype.np))
+            return filled(input._array.shape, fill_value, dtype or input.dtype)
+        return make_in_order(input._array, lambda shape: filled(shape, fill_value, dtype or input.dtype))
 
     made = factory(make, name)
 
@@ -254,9 +261,16 @@ def complex_(real, imag):
     for part in real, imag:
         fits = part.dtype.kind == 2 and part.dtype is real.dtype
         refuse(not fits, "Expected both inputs to be Half, Float or Double tensors of one type")
-    array = np.empty(np.broadcast_shapes(real._array.shape, imag._array.shape), complex_type(real.dtype).np)
-    array.real, array.imag = real._array, imag._array
-    return record(array, "Complex", (real, imag), lambda g: (g.real, g.imag), (real, imag))
+
+    def join(a, b):
+        array = np.empty(np.broadcast_shapes(a.shape, b.shape), complex_type(real.dtype).np)
+        array.real, array.imag = a, b
+        return arrange(array, *(np.broadcast_to(part, array.shape).strides for part in (a, b)))
+
+    return record_formula(COMPLEX, compute(join, real, imag), real, imag)
+
+
+COMPLEX = Formula("Complex", lambda g, a: g.real, lambda g, b: g.imag)
 
 
 # Values in place
@@ -264,7 +278,7 @@ def complex_(real, imag):
 
 def fill_(tensor, value: Number):
     if not isinstance(value, Tensor):
-        array = np.full_like(tensor._array, check_fill(value, tensor.dtype))
+        array = filled(tensor._array.shape, value, tensor.dtype)
         return tensor._assign(record(array, "Fill", (tensor,), zero_gradient), may_repeat=True)
     refuse(value.ndim, "fill axes", "fill_", value.ndim)
     array = np.full_like(tensor._array, value._array.astype(tensor._array.dtype))

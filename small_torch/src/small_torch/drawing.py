@@ -4,6 +4,7 @@ import numpy as np
 
 from . import dtypes
 from .arguments import Sizes, check_argument, parse_size, refuse_keywords
+from .arithmetic import refuse_gradient
 from .creation import check_lengths, default_np, empty, empty_like, factory, zeros_like
 from .elementwise import set_name
 from .elementwise import zeros as zero_gradient
@@ -93,8 +94,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
         with no_grad():
             return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
     inputs = [x for x in (mean, std) if isinstance(x, Tensor)]
-    if not inputs:
-        raise TypeError("normal() received an invalid combination of arguments: of two numbers it needs a size, too")
+    if not inputs or dtype or options:
+        raise TypeError("normal() received an invalid combination of arguments")
     refuse(not np.all(getattr(std, "_array", std) >= 0), "normal expects std >= 0.0")
     drawn = empty(np.broadcast_shapes(*(x._array.shape for x in inputs)), dtype=inputs[0].dtype)
     with no_grad():
@@ -104,11 +105,14 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
 
 def bernoulli(input: Tensor, p=None, *, generator=None):
     """Draw 1 with the probability that `input` has at each place, or p; 0 otherwise."""
-    if not input.numel():
-        return record(input._array.copy(), "Bernoulli", (input,), zero_gradient)
-    if p is None and input.dtype.kind != 2:
-        raise not_implemented("bernoulli_tensor_cpu_p_", input._array.dtype)
-    drawn = bernoulli_(empty(input.shape, dtype=input.dtype), input.detach() if p is None else p, generator=generator)
+    if p is not None:
+        drawn = bernoulli_(empty(input.shape, dtype=input.dtype), p, generator=generator)
+        return record(drawn._array, "NotImplemented", (input,), refuse_gradient("bernoulli"))
+    drawn = input.detach().clone()
+    if input.numel():
+        if input.dtype.kind != 2:
+            raise not_implemented("bernoulli_tensor_cpu_p_", input._array.dtype)
+        drawn = bernoulli_(empty(input.shape, dtype=input.dtype), input.detach(), generator=generator)
     return record(drawn._array, "Bernoulli", (input,), zero_gradient)
 
 
@@ -117,7 +121,8 @@ def multinomial(input: Tensor, num_samples: int, replacement=False, *, generator
     generator = generator or default_generator
     x = input._array
     refuse(x.ndim not in (1, 2), "prob_dist must be 1 or 2 dim")
-    refuse(input.dtype.kind != 2, "multinomial only supports floating-point dtypes for input")
+    title = input.dtype.title
+    refuse(input.dtype.kind != 2, "multinomial only supports floating-point dtypes for input, got: {}", title)
     refuse(num_samples <= 0, "cannot sample n_sample <= 0 samples")
     too_many = not replacement and num_samples > x.shape[-1]
     refuse(too_many, "cannot sample n_sample > prob_dist.size(-1) samples without replacement")

@@ -27,7 +27,7 @@ def logsumexp(input, dim, keepdim=False):
     """Return log Σ eˣ."""
     x = floating(input)
     axes = axes_of(dim, x.ndim)
-    refuse(dim == () and x.ndim and x.numel() and not keepdim, "written shape", "[]")  # as in torch
+    refuse(dim == () and x.ndim and x.numel() and not keepdim, "broadcast result", [], [1] * x.ndim)  # as in torch
     array = quiet.run(logsumexp_array, x._array, axes)
     kept = array.shape
     formula = Formula("Logsumexp", lambda g, a, y: g.reshape(kept) * apply(exp, a - y.reshape(kept)))

@@ -31,8 +31,10 @@ RuntimeError: contracted sizes: contracted dimensions need to match, but first h
 RuntimeError: convolution channels: {} weight of size {}, expected input{} to have {} channels, but got {} channels instead
 RuntimeError: convolution input: Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: {}
 RuntimeError: convolution kernel: Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input size
+RuntimeError: copied rows shape: index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {} at dimension {} and source slice shape: {} at dimension 0.
 RuntimeError: copied rows type: index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}
 RuntimeError: copy of no leaf: Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001
+RuntimeError: detached view: Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.
 RuntimeError: dot types: dot : expected both vectors to have same dtype, but found {} and {}
 RuntimeError: einsum axes: einsum(): the number of subscripts in the equation ({}) does not match the number of dimensions ({}) for operand {} and no ellipsis was given
 RuntimeError: einsum sizes: einsum(): subscript {} has size {} for operand {} which does not broadcast with previously seen size {}
@@ -41,9 +43,11 @@ RuntimeError: equation shapes: linalg.{}: Incompatible shapes of A and B for the
 RuntimeError: expanded axes: expand({}{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the number of dimensions in the tensor ({})
 RuntimeError: expanded size: The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target sizes: {}.  Tensor sizes: {}
 RuntimeError: fill axes: {} only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).
+RuntimeError: first gradient shape: Mismatch in shape: grad_output[{}] has a shape of {} and output[{}] has a shape of {}.
 RuntimeError: flag of no leaf: you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().
 RuntimeError: freed: Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.
 RuntimeError: grad shape: attempting to assign a gradient of size '{}' to a tensor of size '{}'. Please ensure that the gradient and the tensor are the same size
+RuntimeError: grad type: attempting to assign a gradient with dtype '{}' to a tensor with grad_dtype '{}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match.
 RuntimeError: gradient of integers: Only Tensors of floating point and complex dtype can require gradients
 RuntimeError: gradient of out: {}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.
 RuntimeError: gradient shape: Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}
@@ -53,6 +57,7 @@ RuntimeError: indexed values: shape mismatch: value tensor of shape {} cannot be
 RuntimeError: inference change: Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.
 RuntimeError: inference: Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.
 RuntimeError: joined shapes: Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor number {} in the list.
+RuntimeError: label smoothing: label_smoothing must be between 0.0 and 1.0. Got: {:g}
 RuntimeError: lengths count: Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})
 RuntimeError: lengths order: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.
 RuntimeError: matrix types: expected m1 and m2 to have the same dtype, but got: {} != {}
@@ -62,16 +67,20 @@ RuntimeError: no dim: {}(): Expected reduction dim to be specified for input.num
 RuntimeError: no gradients: Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
 RuntimeError: norm elements: {} should contain {} elements not {}
 RuntimeError: norm input: Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}
+RuntimeError: norm not finite: The total norm of order {} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`
 RuntimeError: norm parameter: Expected {} to be of same shape as normalized_shape, but got {} of shape {} and normalized_shape = {}
 RuntimeError: norm without axes: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []
 RuntimeError: packed sizes: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})
 RuntimeError: padding length: Padding length should be less than or equal to two times the input dimension but got padding length {} and input of dimension {}
+RuntimeError: pair axes: For {} {}-D input, hx and cx should also be {}-D but got ({}-D, {}-D) tensors
+RuntimeError: permuted axes: permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}
 RuntimeError: probabilities: all elements of {} should be between 0 and 1
 RuntimeError: probability type: Expected floating point type for target with class probabilities, got {}
 RuntimeError: product sizes: mat1 and mat2 shapes cannot be multiplied ({})
 RuntimeError: product types: {} and mat2 must have the same dtype, but got {} and {}
 RuntimeError: recurrent input size: input.size(-1) must be equal to input_size. Expected {}, got {}
 RuntimeError: rows count: index_add_(): Number of indices ({}) should be equal to source.size(dim): ({}), for dim: {}
+RuntimeError: rows shape: source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} source.shape = {}
 RuntimeError: square matrices: linalg.{}: A must be batches of square matrices, but they are {} by {} matrices
 RuntimeError: stacked shapes: stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}
 RuntimeError: state axes: For {} {}-D input, hx should also be {}-D but got {}-D tensor
@@ -88,6 +97,7 @@ RuntimeError: written shape: output with shape {}
 TypeError: argument type: {} should be of type {}, got: {}
 TypeError: attribute type: cannot assign '{}' as {} '{}' ({} or None expected)
 TypeError: buffer: cannot assign '{}' object to buffer '{}' (torch Tensor or None required)
+TypeError: cell state type: lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor
 TypeError: finfo: torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'
 TypeError: name type: {} name should be a string. Got {}
 TypeError: not a module: {} is not a Module subclass
@@ -100,6 +110,7 @@ TypeError: state type: Expected state_dict to be dict-like, got {}.
 TypeError: too many arguments: {}() takes {} but {} were given
 TypeError: type of array: can't convert np.ndarray of type numpy.{}. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.
 ValueError: attention sizes: embed_dim and num_heads must be greater than 0, got embed_dim={} and num_heads={} instead
+ValueError: batch sampler: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last
 ValueError: cell axes: {}: Expected {} to be 1D or 2D, got {}D instead
 ValueError: dropout: dropout should be a number in range [0, 1] representing the probability of an element being zeroed
 ValueError: fans: Fan in and fan out can not be computed for tensor with fewer than 2 dimensions
@@ -128,24 +139,21 @@ RARE = {
         average pool input | average pool output | average pool padding | backward hook | bag begin | bag end |
         bag index | bag padding | bag types | bag weight type | causal without mask | class too large |
         class weight type | class weights of probabilities | complex gradient | convolution axes | convolution bias |
-        convolution groups | copied rows shape | data of integers | detached | detached view | devices | einsum output |
-        einsum repeats | einsum subscript | equation types | expanded front | exponential type |
-        first gradient shape | forward pre-hook | grad type | gradient of no number | huber types | inference gradient |
-        interpolation | label smoothing | legacy function | lengths type | linear axes | linspace type |
-        mask of causal attention | max pool padding | moved axes | negative padding | negative sections |
-        norm not finite | norm of nothing | norm without dim | number of gradients | packed rows | padding side |
-        pair axes | parts of complex | permuted axes | pool axes | pool output | probability | qr mode | repeats count |
-        rounding mode | rows shape | rows type | sequences | sparse size | sparse values | strict jacobian |
-        two axes | vmap of random | weight gradient
+        convolution groups | data of integers | detached | devices | einsum output | einsum repeats | einsum subscript |
+        equation types | expanded front | exponential type | forward pre-hook | gradient of no number |
+        huber types | inference gradient | interpolation | legacy function | lengths type | linear axes |
+        linspace type | mask of causal attention | max pool padding | moved axes | negative padding |
+        negative sections | norm of nothing | norm without dim | number of gradients | packed rows | padding side |
+        parts of complex | pool axes | pool output | probability | qr mode | repeats count | rounding mode | rows type |
+        sequences | sparse size | sparse values | strict jacobian | two axes | vmap of random | weight gradient
     """,
     TypeError: """
-        cell state type | module type | no pairs | norm shape type | padding type | pool output type
+        module type | no pairs | norm shape type | padding type | pool output type
     """,
     ValueError: """
-        bag factor sizes | bag input axes | bag offsets | bag scale | bag weight axes | batch sampler |
-        gradcheck inputs | no Sequential | padding name | prefetch | projection | size of group | slope | total length |
-        unused zeros | vmap dim | vmap of no tensor | vmap of other results | vmap sizes | vmap without inputs |
-        weight size
+        bag factor sizes | bag input axes | bag offsets | bag scale | bag weight axes | gradcheck inputs |
+        no Sequential | padding name | prefetch | projection | size of group | slope | total length | unused zeros |
+        vmap dim | vmap of no tensor | vmap of other results | vmap sizes | vmap without inputs | weight size
     """,
 }
 UNLIKE = "torch raises an error here, too"

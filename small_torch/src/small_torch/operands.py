@@ -3,21 +3,22 @@
 import numpy as np
 
 from . import dtypes
-from .messages import error, refuse
+from .messages import UNLIKE, error, refuse
 from .nested import check_range
 from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
 
-# Operations that lack types of numbers: kinds of numpy's types. Their errors are NotImplementedErrors.
-NOT_IMPLEMENTED = """
-abs b | addcmul b | atan2 c | ceil bc | clamp c | cummax c | div_floor bc | div_trunc bc | erf c | floor bc
-floor_divide bc | ge c | gt c | le c | lt c | lerp biu | logcumsumexp biuc | pow b | relu c | remainder bc | round bc
-round_decimals biuc | sign c | trunc bc | bitwise_and fc | bitwise_or fc | bitwise_xor fc | lshift bfc | rshift bfc
-logsigmoid biu | mode c | median bc | median_along bc | unique c | unique_dim c | bincount bfc | repeat_interleave bfcu
-aminmax c | amax c | amin c | max_all c | min_all c
+# Operations that lack types of numbers: kinds of numpy's types.
+KERNELS = """
+abs b | cummax c | div_floor bc | div_trunc bc | ge c | gt c | le c | lt c | remainder bc | bitwise_and fc | mode c
+bitwise_or fc | bitwise_xor fc | lshift bfc | rshift bfc | median bc | bincount bfc | repeat_interleave bfcu | aminmax c
 """
-# Their errors are RuntimeErrors.
+NOT_IMPLEMENTED = """
+addcmul b | atan2 c | ceil bc | clamp c | erf c | floor bc | floor_divide bc | lerp biu | logcumsumexp biuc | pow b
+relu c | round bc | round_decimals biuc | sign c | trunc bc | logsigmoid biu | median_along bc | unique c | unique_dim c
+amax c | amin c | max_all c | min_all c
+"""
 NOT_SUPPORTED = """
 relu b | maximum c | minimum c | positive b | neg b | sort c | topk bc | quantile biuc | nansum c | mean biu | var biu
 vector_norm biu | max c | min c | argmax bc | argmin bc
@@ -38,8 +39,9 @@ TEXTS = {
 REFUSED = {
     (name, kind): (error, TEXTS.get(name, text))
     for table, error, text in (
-        (NOT_IMPLEMENTED, NotImplementedError, "\"{}_cpu\" not implemented for '{}'"),
-        (NOT_SUPPORTED, RuntimeError, "{}() does not support {} input"),
+        (KERNELS, NotImplementedError, "\"{}_cpu\" not implemented for '{}'"),
+        (NOT_IMPLEMENTED, NotImplementedError, UNLIKE + " ({} of {})"),
+        (NOT_SUPPORTED, RuntimeError, UNLIKE + " ({} of {})"),
     )
     for name, kinds in map(str.split, table.strip().replace("\n", "|").split("|"))
     for kind in kinds
