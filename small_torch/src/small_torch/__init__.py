@@ -46,10 +46,8 @@ class layout(str):
     __repr__ = str.__str__
 
 
-class memory_format(str):
+class memory_format(layout):
     """The order of numbers in memory."""
-
-    __repr__ = str.__str__
 
 
 strided, sparse_coo = layout("torch.strided"), layout("torch.sparse_coo")

@@ -20,20 +20,8 @@ def manual_seed(seed):
     return default_generator.manual_seed(int(seed))
 
 
-def initial_seed():
-    return default_generator.initial_seed()
-
-
-def seed():
-    return default_generator.seed()
-
-
-def get_rng_state():
-    return Tensor(default_generator.get_state())
-
-
-def set_rng_state(new_state):
-    default_generator.set_state(getattr(new_state, "_array", new_state))
+initial_seed, seed = default_generator.initial_seed, default_generator.seed
+get_rng_state, set_rng_state = default_generator.get_state, default_generator.set_state
 
 
 # New tensors
@@ -62,7 +50,7 @@ def randint(*arguments, dtype, low=0, high=None, size=None, generator=None):
         check_argument("randint", name, value, Sizes if name == "size" else int)
     low, high, size = values.values()
     shape, kind = check_lengths(parse_size((size,), "randint")), (dtype or dtypes.int64).np
-    return (generator or default_generator).randint(int(low), int(high), shape, kind)
+    return (generator or default_generator).randint(shape, int(low), int(high), kind)
 
 
 @factory
@@ -140,20 +128,17 @@ def multinomial(input: Tensor, num_samples: int, replacement=False, *, generator
 # Numbers drawn into a tensor
 
 
-def write(tensor, node, draw):
-    """Write random numbers into a tensor, in the order of its memory. draw: returns an array of a shape."""
+def write(tensor, node, generator, method, *values, **options):
+    """Write random numbers into a tensor, in the order of its memory. method: of the generator, or of the default one.
+
+    values, options: what the method takes besides a shape.
+    """
     tensor._check_may_change()  # before numbers are drawn
     check_memory(tensor._array)
-    array = make_in_order(tensor._array, draw).astype(tensor._array.dtype, copy=False)
+    draw = getattr(generator or default_generator, method)
+    array = make_in_order(tensor._array, lambda shape: draw(shape, *values, **options))
+    array = array.astype(tensor._array.dtype, copy=False)
     return tensor._assign(record(array, node, (tensor,), zero_gradient))
-
-
-def uniform_(tensor, low=0.0, high=1.0, /, *, generator=None, **named):
-    low, high = parse_bounds("uniform_", low, high, named)
-    for name, value in {"from": low, "to": high}.items():
-        check_argument("uniform_", name, value, float)
-    generator, dtype = generator or default_generator, tensor._array.dtype
-    return write(tensor, "Uniform", lambda shape: generator.uniform(shape, float(low), float(high), dtype=dtype))
 
 
 def parse_bounds(title, low, high, named):
@@ -163,38 +148,42 @@ def parse_bounds(title, low, high, named):
     return low, high
 
 
+def uniform_(tensor, low=0.0, high=1.0, /, *, generator=None, **named):
+    low, high = parse_bounds("uniform_", low, high, named)
+    for name, value in {"from": low, "to": high}.items():
+        check_argument("uniform_", name, value, float)
+    return write(tensor, "Uniform", generator, "uniform", float(low), float(high), dtype=tensor._array.dtype)
+
+
 def normal_(tensor, mean: float = 0.0, std: float = 1.0, *, generator=None):
-    generator, array = generator or default_generator, tensor._array
-    options = {"dtype": array.dtype, "contiguous": array.flags.c_contiguous}
-    return write(tensor, "Normal", lambda shape: generator.normal(shape, float(mean), float(std), **options))
+    options = {"dtype": tensor._array.dtype, "contiguous": tensor._array.flags.c_contiguous}
+    return write(tensor, "Normal", generator, "normal", float(mean), float(std), **options)
 
 
 def random_(tensor, low=None, high=None, *, generator=None, **named):
     """Draw integers below `low`, or from `low` to below `high`; without either, any that the type holds."""
     low, high = parse_bounds("random_", low, high, named)
-    generator, dtype = generator or default_generator, tensor._array.dtype
     if low is None and high is None:
-        return write(tensor, "Random.2", lambda shape: generator.full_range(shape, dtype))
+        return write(tensor, "Random.2", generator, "full_range", tensor._array.dtype)
     node = "Random.1" if high is None else "Random"
     low, high = (0, low) if high is None else (low or 0, high)
     refuse(high >= 2**63, "Overflow when unpacking long long", kind=ValueError)
-    return write(tensor, node, lambda shape: generator.randint(low, high, shape, dtype))
+    return write(tensor, node, generator, "randint", low, high, tensor._array.dtype)
 
 
 def bernoulli_(tensor, p=0.5, *, generator=None):
     """Draw 1 with probability p, a number or a tensor of them, 0 otherwise."""
-    generator = generator or default_generator
     if not isinstance(p, Tensor):
         check_argument("bernoulli_", "p", p, float, 1)
         refuse(not 0 <= p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={:g}", p)
         if tensor.is_complex() and tensor.numel():
             raise not_implemented("bernoulli_scalar_cpu_", tensor._array.dtype)
-        return write(tensor, "Bernoulli.2", lambda shape: generator.bernoulli(shape, p))
+        return write(tensor, "Bernoulli.2", generator, "bernoulli", p)
     if p.dtype.kind != 2 and p.numel():
         raise not_implemented("bernoulli_tensor_cpu_p_", p._array.dtype)
     refuse(not ((p._array >= 0) & (p._array <= 1)).all(), "probability")
     chances = p.detach().expand(tensor.shape)._array.transpose(memory_order(tensor._array.shape, tensor._array.strides))
-    return write(tensor, "Bernoulli.1", lambda shape: generator.bernoulli(shape, chances))
+    return write(tensor, "Bernoulli.1", generator, "bernoulli", chances)
 
 
 def dropout_mask(array, p):
@@ -207,8 +196,7 @@ def exponential_(tensor, lambd: float = 1.0, *, generator=None):
     """Draw numbers with density λ exp(−λ x)."""
     refuse(tensor.dtype.kind < 2 and tensor.numel(), "exponential type", tensor.dtype.title)
     refuse(not lambd > 0, "exponential_ expects lambda > 0.0, but found lambda={:g}", lambd)
-    generator, dtype = generator or default_generator, tensor._array.dtype
-    return write(tensor, "Exponential", lambda shape: generator.exponential(shape, lambd, dtype=dtype))
+    return write(tensor, "Exponential", generator, "exponential", lambd, dtype=tensor._array.dtype)
 
 
 rand_like, randn_like = like("rand_like", uniform_), like("randn_like", normal_)

@@ -14,12 +14,13 @@ import numpy as np
 
 from . import dtypes
 from .messages import refuse
+from .tensor import Tensor
 
 HALF, COMPLEX = np.dtype("float16"), {np.dtype("complex64"): np.float32, np.dtype("complex128"): np.float64}
 
 
 class Generator:
-    """A source of random numbers. All methods that draw return numpy arrays."""
+    """A source of random numbers. Methods that draw return numpy arrays."""
 
     def __init__(self, device="cpu"):
         self.device = dtypes.parse_device(device)
@@ -42,10 +43,11 @@ class Generator:
         return self.first
 
     def get_state(self):
-        return np.frombuffer(pickle.dumps((self.first, self.bits.get_state(), self.next_normal)), np.uint8).copy()
+        state = pickle.dumps((self.first, self.bits.get_state(), self.next_normal))
+        return Tensor(np.frombuffer(state, np.uint8).copy())
 
-    def set_state(self, state):
-        self.first, bits, self.next_normal = pickle.loads(bytes(np.asarray(state)))
+    def set_state(self, new_state: Tensor):
+        self.first, bits, self.next_normal = pickle.loads(bytes(new_state._array))
         self.bits.set_state(bits)
 
     def words(self, count):
@@ -124,7 +126,7 @@ class Generator:
         self.next_normal = radius * math.sin(2 * math.pi * first)
         return radius * math.cos(2 * math.pi * first)
 
-    def randint(self, low, high, shape, dtype):
+    def randint(self, shape, low, high, dtype):
         """Draw integers in [low, high)."""
         refuse(low >= high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
         type_, size = dtypes.BY_NUMPY_TYPE[np.dtype(dtype)], high - low
