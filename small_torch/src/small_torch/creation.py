@@ -97,11 +97,10 @@ def warn_of_copy(name):
 
 def as_tensor(data, dtype=None, device=None):
     """Return a tensor of data, which shares their memory where possible."""
+    if isinstance(data, np.ndarray):
+        data = from_numpy(data)
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)
-    if isinstance(data, np.ndarray):
-        out = from_numpy(data)
-        return out if dtype is None else out.to(dtype)
     return new(data_array(data, dtypes.parse_dtype(dtype, "as_tensor")), False, device)
 
 

@@ -144,7 +144,7 @@ RARE = {
         huber types | inference gradient | interpolation | legacy function | lengths type | linear axes |
         linspace type | mask of causal attention | max pool padding | moved axes | negative padding |
         negative sections | norm of nothing | norm without dim | number of gradients | packed rows | padding side |
-        parts of complex | pool axes | pool output | probability | qr mode | repeats count | rounding mode | rows type |
+        pool axes | pool output | probability | qr mode | repeats count | rounding mode | rows type |
         sequences | sparse size | sparse values | strict jacobian | two axes | vmap of random | weight gradient
     """,
     TypeError: """

@@ -43,7 +43,7 @@ REFUSED = {
         (NOT_IMPLEMENTED, NotImplementedError, UNLIKE + " ({} of {})"),
         (NOT_SUPPORTED, RuntimeError, UNLIKE + " ({} of {})"),
     )
-    for name, kinds in map(str.split, table.strip().replace("\n", "|").split("|"))
+    for name, kinds in map(str.split, table.replace("\n", "|").strip("|").split("|"))
     for kind in kinds
 }
 

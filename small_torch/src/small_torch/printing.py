@@ -27,7 +27,7 @@ class Format:
     """How the numbers of one tensor are written: derived from all that are shown."""
 
     def __init__(self, shown):
-        self.is_float, self.integers, self.powers = shown.dtype.kind == "f", True, False
+        self.is_float, self.integers, self.powers, self.width = shown.dtype.kind == "f", True, False, 0
         flat = shown.reshape(-1)
         if self.is_float:  # zeros, infinities and NaN do not decide the digits
             flat = flat[np.isfinite(flat) & (flat != 0)].astype(np.float64)
@@ -40,18 +40,16 @@ class Format:
         self.width = max((len(self.value_text(value)) for value in flat.tolist()), default=1)
 
     def value_text(self, value):
-        """Return the text of one number."""
-        if not self.is_float:
-            return str(value)
-        if self.powers:
-            return f"{value:.{OPTIONS['precision']}e}"
-        if self.integers:
-            return f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
-        return f"{value:.{OPTIONS['precision']}f}"
-
-    def padded_text(self, value):
         """Return the text of one number, padded to the width of the column."""
-        return self.value_text(value).rjust(self.width)
+        if not self.is_float:
+            text = str(value)
+        elif self.powers:
+            text = f"{value:.{OPTIONS['precision']}e}"
+        elif self.integers:
+            text = f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
+        else:
+            text = f"{value:.{OPTIONS['precision']}f}"
+        return text.rjust(self.width)
 
 
 def summary(array):
@@ -66,9 +64,9 @@ def summary(array):
 def scalar(value, formats):
     """Return the text of one number, real or complex."""
     if len(formats) == 1:
-        return formats[0].padded_text(value)
-    imag = formats[1].padded_text(value.imag).lstrip()
-    return formats[0].padded_text(value.real) + (f"+{imag}j" if imag[0] not in "+-" else f"{imag}j")
+        return formats[0].value_text(value)
+    imag = formats[1].value_text(value.imag).lstrip()
+    return formats[0].value_text(value.real) + (f"+{imag}j" if imag[0] not in "+-" else f"{imag}j")
 
 
 def nested(array, indent, short, formats):
