@@ -76,6 +76,7 @@ RuntimeError: pair axes: For {} {}-D input, hx and cx should also be {}-D but go
 RuntimeError: permuted axes: permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}
 RuntimeError: probabilities: all elements of {} should be between 0 and 1
 RuntimeError: probability type: Expected floating point type for target with class probabilities, got {}
+RuntimeError: probability: Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)
 RuntimeError: product sizes: mat1 and mat2 shapes cannot be multiplied ({})
 RuntimeError: product types: {} and mat2 must have the same dtype, but got {} and {}
 RuntimeError: recurrent input size: input.size(-1) must be equal to input_size. Expected {}, got {}
@@ -144,7 +145,7 @@ RARE = {
         huber types | inference gradient | interpolation | legacy function | lengths type | linear axes |
         linspace type | mask of causal attention | max pool padding | moved axes | negative padding |
         negative sections | norm of nothing | norm without dim | number of gradients | packed rows | padding side |
-        pool axes | pool output | probability | qr mode | repeats count | rounding mode | rows type |
+        pool axes | pool output | qr mode | repeats count | rounding mode | rows type |
         sequences | sparse size | sparse values | strict jacobian | two axes | vmap of random | weight gradient
     """,
     TypeError: """

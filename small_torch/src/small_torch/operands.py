@@ -14,10 +14,11 @@ KERNELS = """
 abs b | cummax c | div_floor bc | div_trunc bc | ge c | gt c | le c | lt c | remainder bc | bitwise_and fc | mode c
 bitwise_or fc | bitwise_xor fc | lshift bfc | rshift bfc | median bc | bincount bfc | repeat_interleave bfcu | aminmax c
 """
+VECTOR_KERNELS = "ceil b | erf c | floor b | round bc | trunc b"
 NOT_IMPLEMENTED = """
-addcmul b | atan2 c | ceil bc | clamp c | erf c | floor bc | floor_divide bc | lerp biu | logcumsumexp biuc | pow b
-relu c | round bc | round_decimals biuc | sign c | trunc bc | logsigmoid biu | median_along bc | unique c | unique_dim c
-amax c | amin c | max_all c | min_all c
+addcmul b | atan2 c | ceil c | clamp c | floor c | floor_divide bc | lerp biu | logcumsumexp biuc | pow b | relu c
+round_decimals biuc | sign c | trunc c | logsigmoid biu | median_along bc | unique c | unique_dim c | amax c | amin c
+max_all c | min_all c
 """
 NOT_SUPPORTED = """
 relu b | maximum c | minimum c | positive b | neg b | sort c | topk bc | quantile biuc | nansum c | mean biu | var biu
@@ -40,6 +41,7 @@ REFUSED = {
     (name, kind): (error, TEXTS.get(name, text))
     for table, error, text in (
         (KERNELS, NotImplementedError, "\"{}_cpu\" not implemented for '{}'"),
+        (VECTOR_KERNELS, NotImplementedError, "\"{}_vml_cpu\" not implemented for '{}'"),
         (NOT_IMPLEMENTED, NotImplementedError, UNLIKE + " ({} of {})"),
         (NOT_SUPPORTED, RuntimeError, UNLIKE + " ({} of {})"),
     )
