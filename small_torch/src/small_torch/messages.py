@@ -58,6 +58,7 @@ RuntimeError: inference change: Inplace update to inference tensor outside Infer
 RuntimeError: inference: Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.
 RuntimeError: joined shapes: Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor number {} in the list.
 RuntimeError: label smoothing: label_smoothing must be between 0.0 and 1.0. Got: {:g}
+RuntimeError: legacy function: Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)
 RuntimeError: lengths count: Expected `len(lengths)` to be equal to batch_size, but got {} (batch_size={})
 RuntimeError: lengths order: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.
 RuntimeError: matrix types: expected m1 and m2 to have the same dtype, but got: {} != {}
@@ -70,6 +71,7 @@ RuntimeError: norm input: Given normalized_shape={}, expected input with shape [
 RuntimeError: norm not finite: The total norm of order {} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`
 RuntimeError: norm parameter: Expected {} to be of same shape as normalized_shape, but got {} of shape {} and normalized_shape = {}
 RuntimeError: norm without axes: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []
+RuntimeError: number of gradients: function {}Backward returned an incorrect number of gradients (expected {}, got {})
 RuntimeError: packed sizes: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})
 RuntimeError: padding length: Padding length should be less than or equal to two times the input dimension but got padding length {} and input of dimension {}
 RuntimeError: pair axes: For {} {}-D input, hx and cx should also be {}-D but got ({}-D, {}-D) tensors
@@ -142,9 +144,9 @@ RARE = {
         class weight type | class weights of probabilities | complex gradient | convolution axes | convolution bias |
         convolution groups | data of integers | detached | devices | einsum output | einsum repeats | einsum subscript |
         equation types | expanded front | exponential type | forward pre-hook | gradient of no number |
-        huber types | inference gradient | interpolation | legacy function | lengths type | linear axes |
+        huber types | inference gradient | interpolation | lengths type | linear axes |
         linspace type | mask of causal attention | max pool padding | moved axes | negative padding |
-        negative sections | norm of nothing | norm without dim | number of gradients | packed rows | padding side |
+        negative sections | norm of nothing | norm without dim | packed rows | padding side |
         pool axes | pool output | qr mode | repeats count | rounding mode | rows type |
         sequences | sparse size | sparse values | strict jacobian | two axes | vmap of random | weight gradient
     """,
