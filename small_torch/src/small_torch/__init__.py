@@ -8,77 +8,36 @@ name that is missing raises an error that says so.
 
 import inspect as _inspect
 import math as _math
+from importlib import import_module as _load
 
-import numpy as _np
-
-from . import (
-    arithmetic,
-    autograd,
-    comparing,
-    creation,
-    cumulative,
-    drawing,
-    dtypes,
-    einsum,
-    exponentials,
-    func,
-    gathering,
-    in_place,
-    indexing,
-    joining,
-    linalg,
-    matrices,
-    memory,
-    nn,
-    optim,
-    pointwise,
-    random,
-    rearranging,
-    reductions,
-    shapes,
-    sorting,
-    tape,
-    utils,
-    views,
-)  # fmt: skip
-from .absent import add_modules_without_effect, always, refuse_missing_names
+from . import autograd, creation, dtypes, linalg, nn, optim, random, shapes, tape, utils, views
+from .absent import add_modules_without_effect, refuse_missing_names
 from .arguments import checked
-from .dtypes import (  # noqa: F401
-    Size,
-    complex64,
-    complex128,
-    device,
-    dtype,
-    finfo,
-    float16,
-    float32,
-    float64,
-    get_default_dtype,
-    iinfo,
-    int8,
-    int16,
-    int32,
-    int64,
-    set_default_dtype,
-    uint8,
-)  # fmt: skip
-from .func import vmap  # noqa: F401
-from .nn.parameter import type_name as typename  # noqa: F401
-from .nn.recurrent import FUNCTIONS as _RECURRENT
-from .operands import result_type  # noqa: F401
+from .arithmetic import imag, real
+from .comparing import where
+from .dtypes import Size, device, dtype, finfo, get_default_dtype, iinfo, set_default_dtype
+from .func import vmap
+from .in_place import assign, give_to, setitem
+from .indexing import getitem
+from .matrices import tensordot, transpose_matrices
+from .memory import check_memory, overlaps_itself
+from .nn.parameter import type_name
+from .nn.recurrent import FUNCTIONS
+from .operands import result_type
 from .operators import add_operators
-from .printing import set_printoptions  # noqa: F401
-from .random import Generator, default_generator  # noqa: F401
-from .serialization import load, save  # noqa: F401
+from .printing import set_printoptions
+from .random import Generator, default_generator
+from .serialization import load, save
 from .sparse import SparseTensor, sparse_coo_tensor
-from .tape import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
-from .tensor import Tensor  # noqa: F401
+from .tape import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .tensor import Tensor
 
 __version__ = "2.13.0+small"  # the version of torch whose numbers and messages these are
-bool, half, float, double, short, int, long = dtypes.bool_, float16, float32, float64, int16, int32, int64  # noqa: A001
-cfloat, cdouble = complex64, complex128
-bfloat16 = dtypes.dtype("bfloat16", "float32", "f", "BFloat16")  # only for comparisons; no tensor has this type
+bfloat16 = dtype("bfloat16", "f", "BFloat16", "c10::BFloat16", "float32")  # only for comparisons
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
+
+_OTHER_NAMES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32"}
+_OTHER_NAMES |= {"long": "int64", "cfloat": "complex64", "cdouble": "complex128"}
 
 
 class layout(str):
@@ -87,10 +46,8 @@ class layout(str):
     __repr__ = str.__str__
 
 
-class memory_format(str):
+class memory_format(layout):
     """The order of numbers in memory."""
-
-    __repr__ = str.__str__
 
 
 strided, sparse_coo = layout("torch.strided"), layout("torch.sparse_coo")
@@ -99,53 +56,53 @@ Tensor.layout, SparseTensor.layout = strided, sparse_coo
 
 # Each operation is a function of torch and a method of tensors.
 _OPERATIONS = {
-    arithmetic: """
+    "arithmetic": """
         abs add addcmul angle conj div floor_divide imag lerp mul neg pow real reciprocal remainder rsub sgn sign
         square sub true_divide
     """,
-    comparing: """
+    "comparing": """
         allclose clamp clamp_max clamp_min clip eq equal ge gt isclose isfinite isinf isnan le logical_and
         logical_not logical_or logical_xor lt masked_fill maximum minimum ne where
     """,
-    pointwise: """
+    "pointwise": """
         acos asin atan atan2 atanh ceil cos cosh erf exp exp2 expm1 floor log log10 log1p log2 nan_to_num relu round
         rsqrt sigmoid sin sinh sqrt tan tanh trunc
     """,
-    reductions: """
+    "reductions": """
         all amax amin aminmax any argmax argmin corrcoef count_nonzero cov max mean min nansum norm prod std sum var
     """,
-    cumulative: "cummax cumprod cumsum diff",
-    exponentials: "log_softmax logcumsumexp logsumexp softmax",
-    sorting: "argsort bincount median mode quantile sort topk unique",
-    shapes: """
+    "cumulative": "cummax cumprod cumsum diff",
+    "exponentials": "log_softmax logcumsumexp logsumexp softmax",
+    "sorting": "argsort bincount median mode quantile sort topk unique",
+    "shapes": """
         broadcast_tensors broadcast_to diagonal flatten movedim numel permute reshape squeeze swapaxes t
         transpose unflatten unsqueeze
     """,
-    rearranging: "clone diag diag_embed flip ravel roll tile tril triu",
-    indexing: "index_put",
-    gathering: """
+    "rearranging": "clone diag diag_embed flip ravel roll tile tril triu",
+    "indexing": "index_put",
+    "gathering": """
         gather index_add index_copy index_fill index_select masked_select nonzero repeat_interleave scatter
         scatter_add
     """,
-    joining: "cat chunk concat concatenate hstack narrow select split stack unbind vstack",
-    einsum: "einsum",
-    matrices: "addmm baddbmm bmm cdist cross dot kron matmul mm mv outer pdist trace",
-    linalg: "det inverse matrix_power",
+    "joining": "cat chunk concat concatenate hstack narrow select split stack unbind vstack",
+    "einsum": "einsum",
+    "matrices": "addmm baddbmm bmm cdist cross dot kron matmul mm mv outer pdist trace",
+    "linalg": "det inverse matrix_power",
 }
-_METHODS = {shapes: "expand expand_as unfold view view_as", rearranging: "contiguous repeat"}
+_METHODS = {"shapes": "expand expand_as unfold view view_as", "rearranging": "contiguous repeat"}
 _CREATION = {
-    creation: """
+    "creation": """
         arange as_tensor asarray empty empty_like eye from_numpy full full_like linspace logspace ones ones_like tensor
         tril_indices triu_indices zeros zeros_like
     """,
-    drawing: """
+    "drawing": """
         bernoulli get_rng_state initial_seed manual_seed multinomial normal rand rand_like randint randint_like randn
         randn_like randperm seed set_rng_state
     """,
 }
 _NEW = {
-    creation: "copy_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros zero_",
-    drawing: "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
+    "creation": "copy_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros zero_",
+    "drawing": "bernoulli bernoulli_ exponential_ multinomial normal_ random_ uniform_",
 }
 _IN_PLACE = """
     abs acos add addcmul addmm asin atan atan2 atanh ceil clamp clamp_max clamp_min clip cos cosh cumprod cumsum div eq
@@ -161,8 +118,8 @@ def _with_out(operation):
     def fill(out, arguments, options):
         for argument in arguments:
             if isinstance(argument, Tensor) and argument._changes is out._changes:
-                memory.check_memory(out._array, argument._array, whole=operation.__name__ == "cat")
-        return in_place.give_to(out, operation(*arguments, **options), operation.__name__)
+                check_memory(out._array, argument._array, whole=operation.__name__ == "cat")
+        return give_to(out, operation(*arguments, **options), operation.__name__)
 
     return checked(operation, fill=fill)
 
@@ -181,7 +138,7 @@ def _in_place(function):
                 return change(self, *arguments, **options)
         if self._base is not None or self._requires_grad:
             views.check_may_change(self)
-        if self._overlaps and memory.overlaps_itself(self._array):
+        if self._overlaps and overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
         before, has_graph, shared = self, self._requires_grad, []
         for x in (*arguments, *options.values()) if options else arguments:
@@ -193,47 +150,47 @@ def _in_place(function):
             before = Tensor(self._array.copy())  # the backward pass needs its old numbers
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
         if shared and not strict:
-            memory.check_memory(self._array, *shared, whole=whole, may_repeat=may_repeat)
+            check_memory(self._array, *shared, whole=whole, may_repeat=may_repeat)
         if name in ("cumsum", "cumprod"):
             options.setdefault("dtype", self.dtype)
         new = function(before, *arguments, **options)
         if shared:
-            memory.check_memory(self._array, *shared, whole=strict or whole, may_repeat=may_repeat)
+            check_memory(self._array, *shared, whole=strict or whole, may_repeat=may_repeat)
         return self._assign(new, may_repeat=may_repeat)
 
     change.__name__, change.__doc__, change.__wrapped__ = f"{name}_", function.__doc__, function
     return change
 
 
-for _module, _names in _OPERATIONS.items():
-    for _name in _names.split():
-        _function = getattr(_module, _name)
-        _inspect.unwrap(_function).__annotations__.setdefault("input", Tensor)
-        globals()[_name] = _with_out(getattr(_function, "strict", _function))
-        setattr(Tensor, _name, checked(_function, True))
-for _module, _names in _METHODS.items():
-    for _name in _names.split():
-        setattr(Tensor, _name, checked(getattr(_module, _name), True))
-for _module, _names in _CREATION.items():
-    globals().update((_name, checked(getattr(_module, _name))) for _name in _names.split())
-for _name in "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state":
-    setattr(random, _name, getattr(drawing, _name))
-for _module, _names in _NEW.items():
-    for _name in _names.split():
-        setattr(Tensor, _name, checked(getattr(_module, _name), True))
+def _find(table):
+    """Yield the names in a table, and the function of each."""
+    for module, names in table.items():
+        for name in names.split():
+            yield name, getattr(_load(f".{module}", __name__), name)
+
+
+for _name, _function in _find(_OPERATIONS):
+    _inspect.unwrap(_function).__annotations__.setdefault("input", Tensor)
+    globals()[_name] = _with_out(getattr(_function, "strict", _function))
+for _name, _function in [*_find(_OPERATIONS), *_find(_METHODS), *_find(_NEW)]:
+    setattr(Tensor, _name, checked(_function, True))
+for _name, _function in _find(_CREATION):
+    globals()[_name] = checked(_function)
+    if "state" in _name or "seed" in _name:
+        setattr(random, _name, _function)
 for _name in "squeeze", "t", "transpose", "unsqueeze":
     setattr(Tensor, f"{_name}_", checked(views.change_shape(getattr(shapes, _name)), True))
 for _name in _IN_PLACE.split():
     setattr(Tensor, _name + "_", checked(_in_place(getattr(Tensor, _name).__wrapped__), True))
 
-Tensor.where = lambda self, condition, other: comparing.where(condition, self, other)
-Tensor.T = property(shapes.reverse_axes)
-Tensor.mT = property(matrices.transpose_matrices)
+Tensor.where = lambda self, condition, other: where(condition, self, other)
+Tensor.T, Tensor.mT = property(shapes.reverse_axes), property(transpose_matrices)
 Tensor.H, Tensor.mH = (property(shapes.adjoint(name)) for name in ("H", "mH"))
-Tensor.real, Tensor.imag = property(arithmetic.real), property(arithmetic.imag)
-for _name, _dtype in dict(
-    bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble
-).items():
+Tensor.real, Tensor.imag = property(real), property(imag)
+for _dtype in dtypes.ALL:
+    globals()[_dtype.name] = _dtype
+for _name, _other in {"bool": "bool", **_OTHER_NAMES}.items():
+    globals()[_name] = _dtype = dtypes.find(_other)
     setattr(Tensor, _name, lambda self, _dtype=_dtype: self.to(_dtype))
 for _class in (*Tensor.__bases__, Tensor):  # Python's errors name methods as torch's do
     for _name, _function in vars(_class).items():
@@ -241,13 +198,12 @@ for _class in (*Tensor.__bases__, Tensor):  # Python's errors name methods as to
             _function.__qualname__ = _name
 add_operators(_in_place)
 Tensor.__module__ = "torch"
-Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, in_place.setitem
-Tensor._assign, Tensor._check_may_change, Tensor._take_graph = in_place.assign, views.check_may_change, views.take_graph
+Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem
+Tensor._assign, Tensor._check_may_change, Tensor._take_graph = assign, views.check_may_change, views.take_graph
 Tensor._refresh, Tensor._share_requirement = views.refresh, views.share_requirement
 Tensor.backward = autograd.engine.tensor_backward
 
-divide = div  # noqa: F821
-multiply, subtract, greater, less = mul, sub, gt, lt  # noqa: F821
+divide, multiply, subtract, greater, less = div, mul, sub, gt, lt  # noqa: F821
 
 
 class _LegacyType(type):
@@ -261,21 +217,14 @@ class _LegacyType(type):
 
     def __call__(cls, *arguments):
         if arguments and isinstance(arguments[0], Tensor) and arguments[0].dtype is not cls.dtype:
-            options = (
-                f"TensorOptions(dtype={dtype.c_name}, device=cpu, layout=Strided, requires_grad=false (default),"
-                " pinned_memory=false (default), memory_format=(nullopt))"
-                for dtype in (cls.dtype, arguments[0].dtype)
-            )
-            raise TypeError("expected {} (got {})".format(*options))
+            raise TypeError(f"expected a tensor of type {cls.dtype} (got {arguments[0].dtype})")
         return Tensor(*arguments).to(cls.dtype)
 
     def __instancecheck__(cls, obj):
         return isinstance(obj, Tensor) and obj.dtype is cls.dtype
 
 
-FloatTensor, DoubleTensor, HalfTensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor = map(
-    _LegacyType, (float32, float64, float16, int64, int32, int16, int8, uint8, bool)
-)
+globals().update({f"{_dtype.title}Tensor": _LegacyType(_dtype) for _dtype in dtypes.ALL if _dtype.kind < 3})
 
 
 def is_tensor(obj):
@@ -292,10 +241,21 @@ def is_complex(input: Tensor):
     return input.is_complex()
 
 
+def get_autocast_dtype(device_type):
+    return bfloat16
+
+
+def typename(obj, /):
+    """Return the name of an object's type, with torch's module of an optimizer."""
+    kind = obj if isinstance(obj, type) else type(obj)
+    if kind.__module__ == optim.__name__:
+        return f"torch.optim.{kind.__name__.lower()}.{kind.__name__}"
+    return type_name(obj).replace(__name__, "torch")
+
+
 add_modules_without_effect(__name__)
-get_autocast_dtype = always(bfloat16)
-globals().update(_RECURRENT)
-promote_types, tensordot = dtypes.promote, matrices.tensordot
+globals().update(FUNCTIONS)
+promote_types = dtypes.promote
 svd = Tensor.svd = linalg.legacy_svd
-complex = creation.complex_  # noqa: A001
+complex = creation.complex_
 refuse_missing_names(__name__)

@@ -1,4 +1,4 @@
-"""Torch's errors for arguments that are missing, too many, unknown, or of a wrong type.
+"""torch's errors for arguments that are missing, too many, unknown, or of a wrong type.
 
 The annotations of an operation's parameters say what they take. They are read only after a call has failed, so that
 calls with good arguments cost nothing.
@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .absent import EXPLANATION, MISSING_KEYWORDS
-from .messages import refuse
 from .tensor import Tensor
 
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)
@@ -99,31 +98,28 @@ def find_problem(title, parameters, positional, arguments, values, is_method):
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return None
     for name in values:
+        if name in MISSING_KEYWORDS.get(title, "").split() and name not in parameters:
+            return NotImplementedError(f"{title}(): argument {name!r} {EXPLANATION}")
         if name not in parameters and name not in OF_ALL:
-            if name in MISSING_KEYWORDS.get(title, "").split():
-                return NotImplementedError(f"{title}(): argument {name!r} {EXPLANATION}")
             return TypeError(f"{title}() got an unexpected keyword argument {name!r}")
     return None
 
 
 def fits(value, kind):
     """Return True if torch takes a value for an argument of this kind, a class or a Kind."""
-    kind = KINDS.get(kind, kind)
     if kind is inspect.Parameter.empty:
         return True
-    if isinstance(value, Tensor) and kind.name != "Tensor":
-        return (
-            not value.ndim and kind.name in ("int", "float", "Number") and (value.dtype.kind == 1 or kind.name != "int")
-        )
-    return isinstance(value, kind.types) and not (kind.name == "int" and isinstance(value, bool))
+    name, types = KINDS.get(kind, kind)
+    if isinstance(value, Tensor) and name != "Tensor":
+        return not value.ndim and (name in ("float", "Number") or name == "int" and value.dtype.kind == 1)
+    return isinstance(value, types) and not (name == "int" and isinstance(value, bool))
 
 
 def wrong_type(title, name, value, kind, place=None):
     """Return torch's TypeError for an argument. place: its number, None for a keyword."""
     position = "" if place is None else f" (position {place})"
-    return TypeError(
-        f"{title}(): argument {name!r}{position} must be {KINDS.get(kind, kind).name}, not {type_name(value)}"
-    )
+    takes = KINDS.get(kind, kind).name
+    return TypeError(f"{title}(): argument {name!r}{position} must be {takes}, not {type_name(value)}")
 
 
 def check_argument(title, name, value, kind, place=None):
@@ -153,23 +149,13 @@ def type_name(value):
 
 
 def parse_size(sizes, title, argument="size"):
-    """Return sizes, `f(2, 3)` or `f((2, 3))`, as a tuple; raise torch's errors for what is not a size."""
-    refuse(not sizes, '{}() missing 1 required positional arguments: "{}"', title, argument, kind=TypeError)
-    if len(sizes) > 1 and isinstance(sizes[0], (tuple, list)):
-        raise TypeError(f"{title}() takes 1 positional argument but {len(sizes)} were given")
+    """Return sizes, `f(2, 3)` or `f((2, 3))`, as a tuple; raise TypeError for what is not a size."""
     if {*map(type, sizes)} == {int}:
         return sizes
-    single = len(sizes) == 1
-    lengths = sizes[0] if single and isinstance(sizes[0], (tuple, list)) else sizes
-    for place, length in enumerate(lengths):
+    if not sizes:
+        raise TypeError(f'{title}() missing 1 required positional arguments: "{argument}"')
+    lengths = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    for length in lengths:
         if not fits(length, int):
-            kind, reason = type_name(length), " (position 1) must be tuple of ints,"
-            if lengths is sizes and not place:
-                reason += f" not {kind}"
-            elif not place:
-                reason += f" but found element of type {kind} at pos 0"
-            else:
-                error = f"type must be tuple of ints,but got {kind}"
-                reason = f' failed to unpack the object at pos {place + 1} with error "{error}"'
-            raise TypeError(f"{title}(): argument {argument!r}{reason}")
+            raise wrong_type(title, argument, length, Sizes, 1)
     return tuple(map(int, lengths))

@@ -8,18 +8,9 @@ import numpy as np
 from . import dtypes
 from .arguments import Operand
 from .elementwise import Formula, apply, binary, compute, floating, masked, quiet, record_formula, unary, zeros
-from .messages import error, refuse
-from .operands import (
-    NO_BOOL,
-    broadcast_error,
-    cannot_broadcast,
-    check_fill,
-    check_number,
-    operands,
-    refuse_type,
-    result_type,
-    tensor_from_number,
-)
+from .messages import refuse
+from .operands import NO_BOOL, check_fill, check_number, operands, refuse_type, result_type
+from .pointwise import log
 from .tape import rename_node
 from .tensor import Tensor, record
 
@@ -38,20 +29,16 @@ def scale(input, other, alpha):
     if alpha == 1 and alpha is not True:
         return input, other
     a, b = operands(input, other)
-    refuse(isinstance(alpha, bool) and a._array.dtype != bool, "Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, (float, complex)) and a.dtype.kind < 2:
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if isinstance(alpha, complex) and a.dtype.kind < 3:
-        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return a, mul(b, bool(alpha) if a._array.dtype == bool else alpha)
+    refuse(isinstance(alpha, bool) and a.dtype.kind, "Boolean alpha only supported for Boolean results.")
+    fits = a.dtype.kind >= (3 if isinstance(alpha, complex) else 2 if isinstance(alpha, float) else 0)
+    refuse(not fits, "For integral input tensors, argument alpha must not be a floating point number.")
+    return a, mul(b, alpha if a.dtype.kind else bool(alpha))
 
 
 def sub(input, other: Operand, *, alpha=1):
     """Return input − alpha · other."""
-    if is_bool(input) and is_bool(other):
-        raise error("subtraction of bools")
-    if is_bool(input) or is_bool(other):
-        raise RuntimeError(NO_BOOL.format("Subtraction", "with"))
+    refuse(is_bool(input) and is_bool(other), "subtraction of bools")
+    refuse(is_bool(input) or is_bool(other), NO_BOOL.format("Subtraction", "with"))
     return _sub(*scale(input, other, alpha))
 
 
@@ -86,15 +73,14 @@ def refuse_gradient(name):
     return way
 
 
+ZERO_WAYS = lambda g, b: zeros(g), lambda g, a, b: zeros(g)
+NO_WAYS = refuse_gradient("floor_divide"), refuse_gradient("floor_divide")
 DIVISIONS = {
-    None: binary("div", np.true_divide, lambda g, b: g / b, lambda g, a, b: -g * (a / b / b), convert=True)
-} | {
-    mode: binary(f"div_{mode}", whole(function), lambda g, b: zeros(g), lambda g, a, b: zeros(g), title="Div")
-    for mode, function in (("floor", np.floor_divide), ("trunc", divide_to_zero))
+    None: binary("div", np.true_divide, lambda g, b: g / b, lambda g, a, b: -g * (a / b / b), convert=True),
+    "floor": binary("div_floor", whole(np.floor_divide), *ZERO_WAYS, title="Div"),
+    "trunc": binary("div_trunc", whole(divide_to_zero), *ZERO_WAYS, title="Div"),
 }
-floor_divide = binary(
-    "floor_divide", whole(np.floor_divide), *[refuse_gradient("floor_divide")] * 2, title="NotImplemented"
-)
+floor_divide = binary("floor_divide", whole(np.floor_divide), *NO_WAYS, title="NotImplemented")
 REMAINDERS = {  # by whether the dividend is a tensor
     True: binary("remainder", whole(np.remainder), lambda g: g, lambda g, a, b: -g * apply(DIVISIONS["floor"], a, b)),
     False: binary("remainder", whole(np.remainder), lambda g: g, refuse_gradient("remainder")),
@@ -103,8 +89,7 @@ REMAINDERS = {  # by whether the dividend is a tensor
 
 def div(input, other: Operand, *, rounding_mode=None):
     """Return input / other."""
-    if rounding_mode not in DIVISIONS:
-        raise error("rounding mode", rounding_mode)
+    refuse(rounding_mode not in DIVISIONS, "rounding mode")
     return DIVISIONS[rounding_mode](input, other)
 
 
@@ -125,13 +110,9 @@ def power(a, b):
     return np.where(b < 0, inverse, a ** np.maximum(b, 0)).astype(np.result_type(a, b))
 
 
-def log_of(x):
-    return x.log() if isinstance(x, Tensor) else np.log(x)
-
-
 POWER_WAYS = (
     lambda g, a, b: masked(g * (b * a ** (b - 1)), b == 0),
-    lambda g, a, b, y: masked(g * (y * log_of(a)), (a == 0) & (b >= 0)),
+    lambda g, a, b, y: masked(g * (y * apply(log, a)), (a == 0) & (b >= 0)),
 )
 _pow = binary("pow", power, *POWER_WAYS, title="Pow.1")
 _rpow = binary("pow", lambda a, b: np.asarray(power(a, b), order="C"), *POWER_WAYS, title="Pow.2")
@@ -150,16 +131,14 @@ def pow(input: Operand, exponent: Operand):
         return _pow(input, exponent) if isinstance(input, Tensor) else _rpow(input, exponent)
     exponent = check_number(exponent)
     if isinstance(exponent, complex):
-        return _pow(input, tensor_from_number(exponent))
-    if input.dtype.kind < 2:
-        if isinstance(exponent, float):
-            input = floating(input)
-        elif exponent < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
-        elif is_bool(input):
-            input = input.to(dtypes.int64)
-            if isinstance(exponent, bool):
-                return pow(input, int(exponent)).to(dtypes.bool_)
+        return _pow(input, exponent)
+    if input.dtype.kind < 2 and isinstance(exponent, float):
+        input = floating(input)
+    elif input.dtype.kind < 2:
+        refuse(exponent < 0, "Integers to negative integer powers are not allowed.")
+        if is_bool(input):
+            out = pow(input.to(dtypes.int64), int(exponent))
+            return out.to(dtypes.bool_) if isinstance(exponent, bool) else out
     x = input._array
     function = SPECIAL_POWERS.get(exponent) if x.dtype.kind == "f" else None
     array = quiet.run(function, x) if function else quiet.run(np.power, x, np.asarray(exponent).astype(x.dtype))
@@ -186,22 +165,31 @@ def sign_array(x):
     return np.copy(x, "K") if x.dtype == bool else np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
 
 
-def no_slope_of_complex(g):
-    if (g._array if isinstance(g, Tensor) else g).dtype.kind == "c":
-        raise NotImplementedError("small_torch has no gradient of sgn of complex numbers")
-    return zeros(g)
+def is_complex(x):
+    return getattr(x, "_array", x).dtype.kind == "c"
+
+
+def sgn_way(g, a, y):
+    if not is_complex(a):
+        return zeros(g)
+    return masked((g - (g * y).real * y.conj()) / apply(abs, a), a == 0)
+
+
+def angle_array(x):
+    """Return the angles of complex numbers; 0, π or NaN of real ones."""
+    if x.dtype.kind == "c":
+        return np.asarray(np.angle(x), order="C")
+    return np.where(np.isnan(x), x, np.where(x < 0, math.pi, 0)).astype(x.dtype)
+
+
+def angle_way(g, a):
+    return masked(g * a.conj() * 1j / (a.real**2 + a.imag**2), a == 0) if is_complex(a) else zeros(g)
 
 
 sign = unary("sign", sign_array, zeros, convert=False)
-sgn = unary("sgn", sign_array, no_slope_of_complex, convert=False)
-ABS = Formula("Abs", lambda g, a: g * apply(sgn, a), conjugate=False)
-
-
-def abs(input):
-    refuse_type("abs", input)
-    return record_formula(ABS, np.abs(input._array), input)
-
-
+sgn = unary("sgn", sign_array, sgn_way, convert=False)
+abs = unary("abs", np.abs, lambda g, a: g * apply(sgn, a), convert=False, conjugate=False)
+angle = unary("angle", angle_array, angle_way)
 _conj = unary("conj", np.conj, lambda g: g.conj(), convert=False)
 reciprocal = unary("reciprocal", np.reciprocal, lambda g, y: -g * (y * y))
 
@@ -221,17 +209,6 @@ def imag(input):
     return record(input._array.imag, "Imag", (input,), lambda g: g * 1j)
 
 
-ANGLE = Formula("Angle", lambda g, a: zeros(g))
-
-
-def angle(input):
-    if not input.is_complex():
-        x = floating(input)
-        array = np.where(x._array < 0, math.pi, np.where(np.isnan(x._array), x._array, 0)).astype(x._array.dtype)
-        return record_formula(ANGLE, array, x)
-    return imag(input).atan2(real(input))
-
-
 LERP = Formula("Lerp", lambda g, c: g * (1 - c), lambda g, c: g * c, lambda g, a, b: g * (b - a))
 
 
@@ -240,25 +217,23 @@ def lerp_array(a, b, w):
     return np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)).astype(a.dtype)
 
 
-def check_type(input, x, name):
-    """Raise torch's error if an argument of `lerp` is a tensor of another type."""
-    if isinstance(x, Tensor) and x.dtype is not input.dtype:
-        raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
-
-
 def lerp(input, end: Tensor, weight: Operand):
     """Return input + weight · (end − input)."""
     check_type(input, end, "end")
     if isinstance(weight, Tensor) and not weight.ndim:  # counts as a number
         (input, weight), (end, _) = operands(input, weight), operands(end, weight)
-    check_type(input, weight, "weight")
     refuse_type("lerp", input)
-    if cannot_broadcast(input, end):
-        raise broadcast_error(input, end)
     if isinstance(weight, Tensor):
+        check_type(input, weight, "weight")
         return record_formula(LERP, compute(lerp_array, input, end, weight), input, end, weight)
     array = compute(lambda a, b: lerp_array(a, b, a.dtype.type(weight)), input, end)
     return record_formula(Formula("Lerp", lambda g: g * (1 - weight), lambda g: g * weight), array, input, end)
+
+
+def check_type(input, x, name):
+    """Raise torch's error if an argument of `lerp` is a tensor of another type."""
+    if x.dtype is not input.dtype:
+        raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
 
 
 def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value=1):

@@ -1,6 +1,7 @@
 """Create tensors: from Python's numbers, filled, in order."""
 
 import functools
+import math
 import operator
 import warnings
 
@@ -9,14 +10,14 @@ import numpy as np
 from . import dtypes
 from .arguments import Number, Operand, Sizes, check_argument, parse_size
 from .dtypes import cast_array
-from .elementwise import masked
+from .elementwise import Formula, compute, masked, record_formula
 from .elementwise import zeros as zero_gradient
 from .in_place import give_to
 from .indexing import PLACES
-from .memory import check_memory, make_in_order
+from .memory import arrange, check_memory, make_in_order
 from .messages import refuse
 from .nested import nested_array
-from .operands import broadcast_error, check_fill, complex_type, tensor_from_number
+from .operands import broadcast_error, check_fill, complex_type, scalar_array, tensor_from_number
 from .random import multiply_add, not_implemented
 from .tape import fit
 from .tensor import Tensor, record
@@ -25,31 +26,30 @@ from .tensor import Tensor, record
 def new(array, requires_grad=False, device=None):
     """Return a tensor of an array, on a device."""
     out = Tensor(array)
-    if device is not None:
-        out.device = dtypes.parse_device(device)
+    out.device = dtypes.parse_device(device)
     if requires_grad:
-        refuse(out.dtype.kind < 2, "Only Tensors of floating point and complex dtype can require gradients")
+        refuse(out.dtype.kind < 2, "gradient of integers")
         out.requires_grad = True
     return out
 
 
-def factory(make):
+def factory(make, name=None):
     """Turn a function that returns an array into one of torch, which returns a tensor.
 
     The function has torch's arguments but for those that all such functions share; its `dtype` is None, or a dtype.
     """
-    name = make.__name__
+    name = name or make.__name__
 
     @functools.wraps(make)
     def create(
         *arguments, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None, **options
     ):
         array = make(*arguments, dtype=dtypes.parse_dtype(dtype, name), **options)
-        if not isinstance(requires_grad, bool):
-            raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
+        check_argument(name, "requires_grad", requires_grad, bool)
         tensor = new(array, requires_grad, device)
         return tensor if out is None else give_to(out, tensor, name)
 
+    make.__name__ = make.__qualname__ = create.__name__ = name
     return create
 
 
@@ -66,39 +66,41 @@ def data_array(data, dtype):
     if isinstance(data, Tensor):
         array = data._array
     elif isinstance(data, (np.ndarray, np.generic)):
-        check_strides(np.asarray(data))
-        dtypes.from_array(data)
-        array = np.asarray(data)
+        array = check_array(np.asarray(data))
     else:
         return np.array(nested_array(data, dtype))
     return np.array(cast_array(array, dtype) if dtype else array)
 
 
+def check_array(array):
+    """Return an array; raise torch's error if it runs backwards in memory, or has a type that torch lacks."""
+    dtypes.from_array(array)
+    refuse(min(array.strides, default=0) < 0, "negative strides", " ")
+    return array
+
+
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """Return a tensor of data: a copy."""
     if isinstance(data, Tensor):
-        warn_of_copy("torch")
+        warn_of_copy("torch.tensor")
+    check_argument("tensor", "requires_grad", requires_grad, bool)
     return new(data_array(data, dtypes.parse_dtype(dtype, "tensor")), requires_grad, device)
 
 
-def warn_of_copy(owner):
+def warn_of_copy(name):
     warnings.warn(
         "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or"
-        f" sourceTensor.detach().clone().requires_grad_(True), rather than {owner}.{_COPIES[owner]}(sourceTensor).",
+        f" sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).",
         stacklevel=3,
     )
 
 
-_COPIES = {"torch": "tensor", "tensor": "new_tensor"}
-
-
 def as_tensor(data, dtype=None, device=None):
     """Return a tensor of data, which shares their memory where possible."""
+    if isinstance(data, np.ndarray):
+        data = from_numpy(data)
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)
-    if isinstance(data, np.ndarray):
-        out = from_numpy(data)
-        return out if dtype is None else out.to(dtype)
     return new(data_array(data, dtypes.parse_dtype(dtype, "as_tensor")), False, device)
 
 
@@ -112,14 +114,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 def from_numpy(ndarray):
     refuse(not isinstance(ndarray, np.ndarray), "expected np.ndarray (got {})", type(ndarray).__name__, kind=TypeError)
-    dtypes.from_array(ndarray)
-    check_strides(ndarray)
-    return Tensor(ndarray)
-
-
-def check_strides(array):
-    """Raise torch's ValueError for an array that runs backwards in memory."""
-    refuse(min(array.strides, default=0) < 0, "negative strides", " ")
+    return Tensor(check_array(ndarray))
 
 
 # Filled
@@ -132,16 +127,21 @@ def sized(name, value):
         shape = check_lengths(parse_size(arguments if size is None else (size,), name), name)
         return np.full(shape, value, default_np(dtype))
 
-    make.__name__ = make.__qualname__ = name
-    return factory(make)
+    return factory(make, name)
 
 
-def check_lengths(shape, name):
+def check_lengths(shape, name=""):
     """Return a shape; raise RuntimeError if it has a negative length."""
     for length in shape:
         refuse(length < 0 and name == "zeros", "zeros: Dimension size must be non-negative.")
         refuse(length < 0, f"Trying to create tensor with negative dimension {length}: {list(shape)}")
     return shape
+
+
+def filled(shape, value, dtype):
+    """Return an array of a number, which must fit its type; a single one becomes infinite in float16, as in torch."""
+    single = dtype is dtypes.float16 and math.prod(shape) == 1 and isinstance(value, float)
+    return np.full(shape, scalar_array(value, dtype) if single else check_fill(value, dtype), dtype.np)
 
 
 zeros, ones, empty = sized("zeros", 0), sized("ones", 1), sized("empty", 0)
@@ -152,24 +152,23 @@ def full(size: Sizes, fill_value: Number, *, dtype):
     check_argument("full", "size", size, Sizes, 1)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dtypes.from_number(fill_value)
-    return np.full(check_lengths(parse_size((size,), "full"), "full"), check_fill(fill_value, dtype), dtype.np)
+    return filled(check_lengths(parse_size((size,), "full")), fill_value, dtype)
 
 
 def like(name, fill):
     """Make `zeros_like` and its relatives. fill: the number, None if the caller gives it."""
 
     def make(input: Tensor, fill_value: Number = fill, *, dtype, memory_format=None):
-        dtype = dtype or input.dtype
-        value = check_fill(fill_value, dtype)
         if memory_format == "torch.contiguous_format":
-            return np.full(input._array.shape, value, dtype.np)
-        return make_in_order(input._array, lambda shape: np.full(shape, value, dtype.np))
+            return filled(input._array.shape, fill_value, dtype or input.dtype)
+        return make_in_order(input._array, lambda shape: filled(shape, fill_value, dtype or input.dtype))
 
+    made = factory(make, name)
+
+    @functools.wraps(make)
     def create(input, *arguments, device=None, **options):
         return made(input, *arguments, device=device or getattr(input, "device", None), **options)
 
-    make.__name__ = make.__qualname__ = create.__name__ = name
-    made, create.__wrapped__ = factory(make), make
     return create
 
 
@@ -184,16 +183,16 @@ def arange(*arguments, dtype, start=0, end=None, step=1):
         (end,) = arguments
     else:
         start, end, step, *_ = *arguments, *(start, end, step)[len(arguments) :]
-    for position, (name, value) in enumerate({"end": end, "start": start, "step": step}.items(), 1):
-        check_argument("arange", name, value, Number, position)
-        refuse(isinstance(value, complex), "value cannot be converted to type double without overflow")
+    for name, value in {"end": end, "start": start, "step": step}.items():
+        check_argument("arange", name, value, Number)
     start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
     if dtype is None:
         integers = all(isinstance(x, (int, np.integer)) for x in (start, end, step))
         dtype = dtypes.int64 if integers else dtypes.default[0]
     if dtype.kind in (0, 3):
         raise not_implemented("arange_cpu", dtype.np)
-    refuse(not (np.isfinite(start) and np.isfinite(end)), "unsupported range: {:g} -> {:g}", start, end)
+    is_complex = any(isinstance(x, complex) for x in (start, end, step))
+    refuse(is_complex or not (np.isfinite(start) and np.isfinite(end)), "unsupported range: {} -> {}", start, end)
     if dtype is dtypes.int64:  # torch drops the fractions of each number first
         start, end, step = int(start), int(end), int(step)
     refuse(step == 0, "step must be nonzero")
@@ -210,9 +209,8 @@ def linspace(start: Number, end: Number, steps: int, *, dtype):
     """Return equally spaced numbers from start to end; counted from both ends, as torch does."""
     start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
     if isinstance(start, complex) or isinstance(end, complex):
-        inferred = dtypes.default[0].to_complex()
-        refuse(dtype and dtype.kind < 3, "linspace type", inferred.c_name, dtype and dtype.title)
-        dtype = dtype or inferred
+        refuse(dtype and dtype.kind < 3, "linspace type")
+        dtype = dtype or dtypes.default[0].to_complex()
     dtype = dtype or dtypes.default[0]
     kind, steps = dtype.np.type, operator.index(steps)
     refuse(steps < 0, "number of steps must be non-negative")
@@ -220,11 +218,9 @@ def linspace(start: Number, end: Number, steps: int, *, dtype):
         return np.asarray([check_fill(start, dtype)], kind)
     start, end = (kind(check_fill(x, dtype)) for x in (start, end))
     if dtype.kind == 3:
-        array = np.empty(steps, kind)
-        for part in ("real", "imag"):
-            numbers = linspace(*(getattr(x, part).item() for x in (start, end)), steps, dtype=dtype.to_real())
-            setattr(array, part, numbers._array)
-        return array
+        ends = (start.real.item(), end.real.item()), (start.imag.item(), end.imag.item())
+        real, imag = (linspace(*pair, steps, dtype=dtype.to_real()) for pair in ends)
+        return complex_(real, imag)._array
     step, i = (end - start) / kind(steps - 1) if steps > 1 else kind(0), np.arange(steps)
     with np.errstate(all="ignore"):
         array = np.where(i < steps // 2, multiply_add(i, step, start), multiply_add(steps - 1 - i, -step, end))
@@ -253,8 +249,7 @@ def triangle_indices(name, indices):
     def make(row, col, offset=0, *, dtype):
         return np.stack(indices(row, offset, col)).astype((dtype or dtypes.int64).np)
 
-    make.__name__ = make.__qualname__ = name
-    return factory(make)
+    return factory(make, name)
 
 
 tril_indices = triangle_indices("tril_indices", np.tril_indices)
@@ -262,31 +257,32 @@ triu_indices = triangle_indices("triu_indices", np.triu_indices)
 
 
 def complex_(real, imag):
-    if real.dtype.kind != 2 or imag.dtype.kind != 2:
-        kinds = f"{real.dtype.title} and {imag.dtype.title}"
-        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
-    refuse(real.dtype is not imag.dtype, "parts of complex", real.dtype.title, imag.dtype.title)
-    shape = np.broadcast_shapes(real._array.shape, imag._array.shape)
-    array = np.empty(shape, complex_type(real.dtype).np)
-    array.real, array.imag = real._array, imag._array
-    shapes = real._array.shape, imag._array.shape
-    rule = lambda g: (fit(g.real, shapes[0]), fit(g.imag, shapes[1]))  # noqa: E731
-    return record(array, "Complex", (real, imag), rule, (real, imag))
+    for part in real, imag:
+        fits = part.dtype.kind == 2 and part.dtype is real.dtype
+        refuse(not fits, "Expected both inputs to be Half, Float or Double tensors of one type")
+
+    def join(a, b):
+        array = np.empty(np.broadcast_shapes(a.shape, b.shape), complex_type(real.dtype).np)
+        array.real, array.imag = a, b
+        return arrange(array, *(np.broadcast_to(part, array.shape).strides for part in (a, b)))
+
+    return record_formula(COMPLEX, compute(join, real, imag), real, imag)
+
+
+COMPLEX = Formula("Complex", lambda g, a: g.real, lambda g, b: g.imag)
 
 
 # Values in place
 
 
 def fill_(tensor, value: Number):
-    if isinstance(value, Tensor) and value.ndim:
-        dims = value.ndim
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {dims} dimensions.")
-    if isinstance(value, Tensor):
-        array = np.full_like(tensor._array, value._array.astype(tensor._array.dtype))
-        new = record(array, "Fill", (tensor, value), lambda g: (zero_gradient(g), g.sum()))
-        return tensor._assign(new, may_repeat=True)
-    array = np.full_like(tensor._array, check_fill(value, tensor.dtype))
-    return tensor._assign(record(array, "Fill", (tensor,), zero_gradient), may_repeat=True)
+    if not isinstance(value, Tensor):
+        array = filled(tensor._array.shape, value, tensor.dtype)
+        return tensor._assign(record(array, "Fill", (tensor,), zero_gradient), may_repeat=True)
+    refuse(value.ndim, "fill axes", "fill_", value.ndim)
+    array = np.full_like(tensor._array, value._array.astype(tensor._array.dtype))
+    new = record(array, "Fill", (tensor, value), lambda g: (zero_gradient(g), g.sum()))
+    return tensor._assign(new, may_repeat=True)
 
 
 def zero_(tensor):
@@ -331,7 +327,7 @@ def like_tensor(make):
 def new_tensor(self, data, **options):
     """Return a tensor of data: a copy, with the type of `self` unless another is given."""
     if isinstance(data, Tensor):
-        warn_of_copy("tensor")
+        warn_of_copy("tensor.new_tensor")
         data = data._array
     return like_tensor(tensor)(self, data, **options)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import dtypes
 from .arguments import Sizes, check_argument, parse_size, refuse_keywords
+from .arithmetic import refuse_gradient
 from .creation import check_lengths, default_np, empty, empty_like, factory, zeros_like
 from .elementwise import set_name
 from .elementwise import zeros as zero_gradient
@@ -16,24 +17,11 @@ from .tensor import Tensor, record
 
 def manual_seed(seed):
     """Restart the random numbers: the same seed gives the same numbers as torch."""
-    refuse(not -(2**63) <= int(seed) < 2**64, "Overflow when unpacking long long", kind=ValueError)
     return default_generator.manual_seed(int(seed))
 
 
-def initial_seed():
-    return default_generator.initial_seed()
-
-
-def seed():
-    return default_generator.seed()
-
-
-def get_rng_state():
-    return Tensor(default_generator.get_state())
-
-
-def set_rng_state(new_state):
-    default_generator.set_state(getattr(new_state, "_array", new_state))
+initial_seed, seed = default_generator.initial_seed, default_generator.seed
+get_rng_state, set_rng_state = default_generator.get_state, default_generator.set_state
 
 
 # New tensors
@@ -43,11 +31,10 @@ def sized(name, method):
     """Make `rand` and `randn`. method: of the generator."""
 
     def make(*arguments, dtype, size=None, generator=None):
-        shape = check_lengths(parse_size(arguments if size is None else (size,), name), name)
+        shape = check_lengths(parse_size(arguments if size is None else (size,), name))
         return getattr(generator or default_generator, method)(shape, dtype=default_np(dtype))
 
-    make.__name__ = make.__qualname__ = name
-    return factory(make)
+    return factory(make, name)
 
 
 rand, randn = sized("rand", "uniform"), sized("randn", "normal")
@@ -59,18 +46,17 @@ def randint(*arguments, dtype, low=0, high=None, size=None, generator=None):
     names = [name for name, value in (("low", low), ("high", high), ("size", size)) if not value]
     names = names[1:] if "low" in names and len(names) > len(arguments) else names
     values = {"low": low, "high": high, "size": size} | dict(zip(names, arguments))
-    names = [name for name in values if name != "low" or values["low"] or len(arguments) > 2]
-    for position, name in enumerate(names, 1):
-        check_argument("randint", name, values[name], Sizes if name == "size" else int, position)
+    for name, value in values.items():
+        check_argument("randint", name, value, Sizes if name == "size" else int)
     low, high, size = values.values()
-    shape, kind = check_lengths(parse_size((size,), "randint"), "randint"), (dtype or dtypes.int64).np
-    return (generator or default_generator).randint(int(low), int(high), shape, kind)
+    shape, kind = check_lengths(parse_size((size,), "randint")), (dtype or dtypes.int64).np
+    return (generator or default_generator).randint(shape, int(low), int(high), kind)
 
 
 @factory
 def randperm(n: int, *, dtype, generator=None):
     """Return the numbers below n in a random order."""
-    (n,) = check_lengths(parse_size((n,), "randperm"), "randperm")
+    (n,) = check_lengths(parse_size((n,), "randperm"))
     return (generator or default_generator).randperm(int(n)).astype((dtype or dtypes.int64).np)
 
 
@@ -95,27 +81,26 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
     if size is not None:
         with no_grad():
             return normal_(empty(size, dtype=dtype, **options), mean, std, generator=generator)
-    if isinstance(std, Tensor):
-        refuse(not (std._array >= 0).all(), "normal expects all elements of std >= 0.0")
-    elif not std >= 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
-        raise TypeError("normal() received an invalid combination of arguments: of two numbers it needs a size, too")
-    shape = np.broadcast_shapes(*(x._array.shape for x in (mean, std) if isinstance(x, Tensor)))
-    drawn = empty(shape, dtype=(mean if isinstance(mean, Tensor) else std).dtype)
+    inputs = [x for x in (mean, std) if isinstance(x, Tensor)]
+    if not inputs or dtype or options:
+        raise TypeError("normal() received an invalid combination of arguments")
+    refuse(not np.all(getattr(std, "_array", std) >= 0), "normal expects std >= 0.0")
+    drawn = empty(np.broadcast_shapes(*(x._array.shape for x in inputs)), dtype=inputs[0].dtype)
     with no_grad():
         normal_(drawn, generator=generator).mul_(std).add_(mean)
-    inputs = [x for x in (mean, std) if isinstance(x, Tensor)]
     return record(drawn._array, "Normal", inputs, lambda g: [zeros_like(x) for x in inputs])
 
 
 def bernoulli(input: Tensor, p=None, *, generator=None):
     """Draw 1 with the probability that `input` has at each place, or p; 0 otherwise."""
-    if not input.numel():
-        return record(input._array.copy(), "Bernoulli", (input,), zero_gradient)
-    if p is None and input.dtype.kind != 2:
-        raise not_implemented("bernoulli_tensor_cpu_p_", input._array.dtype)
-    drawn = bernoulli_(empty(input.shape, dtype=input.dtype), input.detach() if p is None else p, generator=generator)
+    if p is not None:
+        drawn = bernoulli_(empty(input.shape, dtype=input.dtype), p, generator=generator)
+        return record(drawn._array, "NotImplemented", (input,), refuse_gradient("bernoulli"))
+    drawn = input.detach().clone()
+    if input.numel():
+        if input.dtype.kind != 2:
+            raise not_implemented("bernoulli_tensor_cpu_p_", input._array.dtype)
+        drawn = bernoulli_(empty(input.shape, dtype=input.dtype), input.detach(), generator=generator)
     return record(drawn._array, "Bernoulli", (input,), zero_gradient)
 
 
@@ -124,11 +109,11 @@ def multinomial(input: Tensor, num_samples: int, replacement=False, *, generator
     generator = generator or default_generator
     x = input._array
     refuse(x.ndim not in (1, 2), "prob_dist must be 1 or 2 dim")
-    if input.dtype.kind != 2:
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype.title}")
+    title = input.dtype.title
+    refuse(input.dtype.kind != 2, "multinomial only supports floating-point dtypes for input, got: {}", title)
     refuse(num_samples <= 0, "cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > x.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    too_many = not replacement and num_samples > x.shape[-1]
+    refuse(too_many, "cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     refuse(not np.isfinite(x).all() or (x < 0).any(), "probability tensor contains either `inf`, `nan` or element < 0")
     refuse((x.sum(-1) <= 0).any(), "invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement and num_samples > 1:
@@ -143,56 +128,62 @@ def multinomial(input: Tensor, num_samples: int, replacement=False, *, generator
 # Numbers drawn into a tensor
 
 
-def write(tensor, node, draw):
-    """Write random numbers into a tensor, in the order of its memory. draw: returns an array of a shape."""
+def write(tensor, node, generator, method, *values, **options):
+    """Write random numbers into a tensor, in the order of its memory. method: of the generator, or of the default one.
+
+    values, options: what the method takes besides a shape.
+    """
     tensor._check_may_change()  # before numbers are drawn
     check_memory(tensor._array)
-    array = make_in_order(tensor._array, draw).astype(tensor._array.dtype, copy=False)
+    draw = getattr(generator or default_generator, method)
+    array = make_in_order(tensor._array, lambda shape: draw(shape, *values, **options))
+    array = array.astype(tensor._array.dtype, copy=False)
     return tensor._assign(record(array, node, (tensor,), zero_gradient))
 
 
+def parse_bounds(title, low, high, named):
+    """Return bounds that may have torch's names, of which `from` is a keyword of Python."""
+    low, high = named.pop("from", low), named.pop("to", high)
+    refuse_keywords(title, named)
+    return low, high
+
+
 def uniform_(tensor, low=0.0, high=1.0, /, *, generator=None, **named):
-    low, high = named.pop("from", low), named.pop("to", high)  # torch's names; `from` is a keyword of Python
-    refuse_keywords("uniform_", named)
-    for position, (name, value) in enumerate({"from": low, "to": high}.items(), 1):
-        check_argument("uniform_", name, value, float, position)
-    generator, dtype = generator or default_generator, tensor._array.dtype
-    return write(tensor, "Uniform", lambda shape: generator.uniform(shape, float(low), float(high), dtype=dtype))
+    low, high = parse_bounds("uniform_", low, high, named)
+    for name, value in {"from": low, "to": high}.items():
+        check_argument("uniform_", name, value, float)
+    return write(tensor, "Uniform", generator, "uniform", float(low), float(high), dtype=tensor._array.dtype)
 
 
 def normal_(tensor, mean: float = 0.0, std: float = 1.0, *, generator=None):
-    generator, array = generator or default_generator, tensor._array
-    options = {"dtype": array.dtype, "contiguous": array.flags.c_contiguous}
-    return write(tensor, "Normal", lambda shape: generator.normal(shape, float(mean), float(std), **options))
+    options = {"dtype": tensor._array.dtype, "contiguous": tensor._array.flags.c_contiguous}
+    return write(tensor, "Normal", generator, "normal", float(mean), float(std), **options)
 
 
 def random_(tensor, low=None, high=None, *, generator=None, **named):
     """Draw integers below `low`, or from `low` to below `high`; without either, any that the type holds."""
-    low, high = named.pop("from", low), named.pop("to", high)
-    refuse_keywords("random_", named)
-    generator, dtype = generator or default_generator, tensor._array.dtype
+    low, high = parse_bounds("random_", low, high, named)
     if low is None and high is None:
-        return write(tensor, "Random.2", lambda shape: generator.full_range(shape, dtype))
+        return write(tensor, "Random.2", generator, "full_range", tensor._array.dtype)
     node = "Random.1" if high is None else "Random"
     low, high = (0, low) if high is None else (low or 0, high)
     refuse(high >= 2**63, "Overflow when unpacking long long", kind=ValueError)
-    return write(tensor, node, lambda shape: generator.randint(low, high, shape, dtype))
+    return write(tensor, node, generator, "randint", low, high, tensor._array.dtype)
 
 
 def bernoulli_(tensor, p=0.5, *, generator=None):
     """Draw 1 with probability p, a number or a tensor of them, 0 otherwise."""
-    generator = generator or default_generator
     if not isinstance(p, Tensor):
         check_argument("bernoulli_", "p", p, float, 1)
         refuse(not 0 <= p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={:g}", p)
         if tensor.is_complex() and tensor.numel():
             raise not_implemented("bernoulli_scalar_cpu_", tensor._array.dtype)
-        return write(tensor, "Bernoulli.2", lambda shape: generator.bernoulli(shape, p))
+        return write(tensor, "Bernoulli.2", generator, "bernoulli", p)
     if p.dtype.kind != 2 and p.numel():
         raise not_implemented("bernoulli_tensor_cpu_p_", p._array.dtype)
     refuse(not ((p._array >= 0) & (p._array <= 1)).all(), "probability")
     chances = p.detach().expand(tensor.shape)._array.transpose(memory_order(tensor._array.shape, tensor._array.strides))
-    return write(tensor, "Bernoulli.1", lambda shape: generator.bernoulli(shape, chances))
+    return write(tensor, "Bernoulli.1", generator, "bernoulli", chances)
 
 
 def dropout_mask(array, p):
@@ -205,8 +196,7 @@ def exponential_(tensor, lambd: float = 1.0, *, generator=None):
     """Draw numbers with density λ exp(−λ x)."""
     refuse(tensor.dtype.kind < 2 and tensor.numel(), "exponential type", tensor.dtype.title)
     refuse(not lambd > 0, "exponential_ expects lambda > 0.0, but found lambda={:g}", lambd)
-    generator, dtype = generator or default_generator, tensor._array.dtype
-    return write(tensor, "Exponential", lambda shape: generator.exponential(shape, lambd, dtype=dtype))
+    return write(tensor, "Exponential", generator, "exponential", lambd, dtype=tensor._array.dtype)
 
 
 rand_like, randn_like = like("rand_like", uniform_), like("randn_like", normal_)

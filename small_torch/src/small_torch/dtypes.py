@@ -6,36 +6,24 @@ import operator
 import numpy as np
 
 from .absent import EXPLANATION
-from .messages import error, refuse
+from .messages import refuse
 
 
 class dtype:
     """A type of numbers, such as `torch.float32`. Each is one object, so that `is` compares."""
 
-    def __init__(self, name, array_type, kind, title):
-        self.name, self.np, self.title = name, np.dtype(array_type), title
+    def __init__(self, name, kind, title, c_name, array_type=None):
+        self.name, self.title, self.c_name, self.np = name, title, c_name, np.dtype(array_type or name)
         self.kind = "bifc".index(kind)  # category: of two categories the later one wins
         self.is_floating_point, self.is_complex = kind == "f", kind == "c"
+        self.is_signed = self.kind >= 2 or name.startswith("int")
         self.itemsize = self.np.itemsize
 
     def __repr__(self):
         return f"torch.{self.name}"
 
-    @property
-    def c_name(self):
-        """Name of the type in C, which some of torch's messages show."""
-        return {
-            "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
-            "int64": "long int", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
-            "complex128": "c10::complex<double>",
-        }.get(self.name, "c10::" + self.title)  # fmt: skip
-
     def __reduce__(self):
         return find, (self.name,)
-
-    @property
-    def is_signed(self):
-        return self.kind >= 2 or self.name.startswith("int")
 
     def to_complex(self):
         return {"float64": complex128, "float32": complex64}.get(self.name, self)
@@ -44,17 +32,18 @@ class dtype:
         return {"complex128": float64, "complex64": float32}.get(self.name, self)
 
 
-bool_ = dtype("bool", "bool", "b", "Bool")
-uint8 = dtype("uint8", "uint8", "i", "Byte")
-int8 = dtype("int8", "int8", "i", "Char")
-int16 = dtype("int16", "int16", "i", "Short")
-int32 = dtype("int32", np.intc, "i", "Int")
-int64 = dtype("int64", "int64", "i", "Long")
-float16 = dtype("float16", "float16", "f", "Half")
-float32 = dtype("float32", "float32", "f", "Float")
-float64 = dtype("float64", "float64", "f", "Double")
-complex64 = dtype("complex64", "complex64", "c", "ComplexFloat")
-complex128 = dtype("complex128", "complex128", "c", "ComplexDouble")
+# Name, category, and the names that torch's errors show
+bool_ = dtype("bool", "b", "Bool", "bool")
+uint8 = dtype("uint8", "i", "Byte", "unsigned char")
+int8 = dtype("int8", "i", "Char", "signed char")
+int16 = dtype("int16", "i", "Short", "short int")
+int32 = dtype("int32", "i", "Int", "int", np.intc)
+int64 = dtype("int64", "i", "Long", "long int")
+float16 = dtype("float16", "f", "Half", "c10::Half")
+float32 = dtype("float32", "f", "Float", "float")
+float64 = dtype("float64", "f", "Double", "double")
+complex64 = dtype("complex64", "c", "ComplexFloat", "c10::complex<float>")
+complex128 = dtype("complex128", "c", "ComplexDouble", "c10::complex<double>")
 
 ALL = [bool_, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128]
 BY_PYTHON_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
@@ -78,24 +67,18 @@ def parse_dtype(type_, function="to"):
 
 def parse_type(type_):
     """Return the dtype for what `Tensor.type` takes: also `torch.LongTensor`, or its name."""
-    if isinstance(type_, str):
-        for dtype_ in ALL:
-            if type_ == f"torch.{dtype_.title}Tensor":
-                return dtype_
-    dtype_ = getattr(type_, "dtype", type_)
-    if not isinstance(dtype_, dtype):
-        raise ValueError(f"invalid type: {getattr(type_, '__name__', type_)!r}")
-    return dtype_
+    for dtype_ in ALL:
+        if dtype_ in (type_, getattr(type_, "dtype", None)) or type_ == f"torch.{dtype_.title}Tensor":
+            return dtype_
+    raise ValueError(f"invalid type: {getattr(type_, '__name__', type_)!r}")
 
 
 def from_array(array):
     """Return the dtype of a numpy array."""
-    try:
-        return BY_NUMPY_TYPE[array.dtype]
-    except KeyError:
-        if array.dtype.kind == "u":
-            raise NotImplementedError(f"A tensor of type torch.{array.dtype} {EXPLANATION}") from None
-        raise error("type of array", array.dtype.type.__name__) from None
+    if array.dtype.kind == "u" and array.dtype not in BY_NUMPY_TYPE:
+        raise NotImplementedError(f"A tensor of type torch.{array.dtype} {EXPLANATION}")
+    refuse(array.dtype not in BY_NUMPY_TYPE, "type of array", array.dtype.type.__name__)
+    return BY_NUMPY_TYPE[array.dtype]
 
 
 def from_number(number):
@@ -109,39 +92,22 @@ def from_number(number):
 
 def promote(first, second):
     """Return the type that holds both: https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc."""
-    return (
-        first
-        if first is second
-        else BY_NUMPY_TYPE[np.promote_types(first.np, second.np)]
-        if first.kind == second.kind
-        else (
-            max(first, second, key=lambda dtype: dtype.kind)
-            if 3 not in (first.kind, second.kind)
-            else _complex(first, second)
-        )
-    )
-
-
-def _complex(first, second):
-    other, complex_ = sorted((first, second), key=lambda dtype: dtype.kind)
-    return complex128 if other is float64 else complex_
+    if first.kind != second.kind and min(first.kind, second.kind) < 2:
+        return first if first.kind > second.kind else second
+    return BY_NUMPY_TYPE[np.promote_types(first.np, second.np)]
 
 
 def cast_array(array, dtype):
     """Return an array in another type. Infinities and NaN become the smallest integer, without a warning."""
-    if dtype.kind < 2 and array.dtype.kind in "fc":
-        with np.errstate(invalid="ignore"):
-            return array.astype(dtype.np)
-    if array.dtype.kind == "c" and dtype.kind < 3:
-        return array.real.astype(dtype.np)
-    with np.errstate(over="ignore"):
+    if array.dtype.kind == "c" and dtype.kind in (1, 2):
+        array = array.real
+    with np.errstate(invalid="ignore", over="ignore"):
         return array.astype(dtype.np)
 
 
 def set_default_dtype(d):
-    if not isinstance(d, dtype):
-        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
-    refuse(not d.is_floating_point, "only floating-point types are supported as the default type", kind=TypeError)
+    is_float = isinstance(d, dtype) and d.is_floating_point
+    refuse(not is_float, "only floating-point types are supported as the default type", kind=TypeError)
     default[0] = d
 
 
@@ -169,8 +135,7 @@ class iinfo:
     """The limits of an integer type."""
 
     def __init__(self, type):
-        if type.kind > 1:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type.name}'")
+        refuse(type.kind > 1, "torch.iinfo() requires an integer input type", kind=TypeError)
         limits = np.iinfo(type.np if type.kind else np.uint8)
         self.dtype, self.bits, self.min, self.max = type.name, limits.bits, int(limits.min), int(limits.max)
 
@@ -184,12 +149,7 @@ class Size(tuple):
     __slots__ = ()
 
     def __new__(cls, lengths=()):
-        size = tuple.__new__(cls, lengths)
-        for place, length in enumerate(size):
-            if type(length) is not int:
-                refuse(not hasattr(length, "__index__"), "item of size", place, type(length).__name__)
-                return tuple.__new__(cls, map(operator.index, size))
-        return size
+        return tuple.__new__(cls, map(operator.index, lengths))
 
     def numel(self):
         return math.prod(self)
@@ -213,10 +173,10 @@ class Size(tuple):
     __rmul__ = __mul__
 
 
-DEVICES = """
-    cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia,
-    privateuseone
-""".split()
+DEVICES = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia,"
+    " privateuseone"
+)
 
 
 class device:
@@ -224,10 +184,8 @@ class device:
 
     def __init__(self, type="cpu", index=None):
         name, _, number = str(type).partition(":")
-        if name + "," not in DEVICES and name != DEVICES[-1]:
-            if not name.isidentifier() or any(digit in name for digit in "0123456789"):
-                raise RuntimeError(f"Invalid device string: {name!r}")
-            raise RuntimeError(f"Expected one of {' '.join(DEVICES)} device type at start of device string: {name}")
+        if name not in DEVICES.split(", "):
+            raise RuntimeError(f"Expected one of {DEVICES} device type at start of device string: {name}")
         self.type, self.index = name, int(number) if number else index
 
     def __str__(self):
@@ -237,10 +195,10 @@ class device:
         return f"device(type={self.type!r}" + ("" if self.index is None else f", index={self.index}") + ")"
 
     def __eq__(self, other):
-        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+        return isinstance(other, device) and str(self) == str(other)
 
     def __hash__(self):
-        return hash((self.type, self.index))
+        return hash(str(self))
 
 
 cpu, meta = device("cpu"), device("meta")
@@ -252,7 +210,6 @@ def parse_device(place):
         return cpu
     refuse(isinstance(place, int), "Cannot access accelerator device when none is available.")
     kind = (place if isinstance(place, device) else device(place)).type
-    if kind == "cuda":
-        raise AssertionError("Torch not compiled with CUDA enabled")
+    refuse(kind == "cuda", "Torch not compiled with CUDA enabled", kind=AssertionError)
     refuse(kind not in ("cpu", "meta"), "A tensor on the device {} {}", kind, EXPLANATION)
     return meta if kind == "meta" else cpu

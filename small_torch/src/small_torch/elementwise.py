@@ -19,16 +19,7 @@ from .arguments import Operand
 from .memory import arrange, is_in_rows
 from .messages import error
 from .operands import broadcast_error, operands, refuse_type, refused_kinds
-from .tape import (
-    FixedVersion,
-    Node,
-    anomalies,
-    axes_to_sum,
-    changed_error,
-    check_nan,
-    check_saved,
-    recording,
-)
+from .tape import FixedVersion, Node, anomalies, axes_to_sum, changed_error, check_nan, check_saved, recording
 from .tensor import Tensor, record, wrap
 
 PLACES = {"a": 0, "b": 1, "c": 2, "y": -1}  # of the tensors that a way back may name
@@ -108,8 +99,8 @@ class FormulaNode(Node):
 
     def result(self, saved):
         """Return the result as a tensor with this node."""
-        y = wrap(saved._array)
-        y._grad_fn, y._requires_grad, y._changes = self, True, saved._changes
+        y = alias(saved)
+        y._grad_fn, y._requires_grad = self, True
         return y
 
 
@@ -155,9 +146,9 @@ def compute(function, *tensors):
     return arrange(out, *(np.broadcast_to(array, out.shape).strides for array in arrays))
 
 
-def unary(name, function, way, *, convert=True, title=None):
+def unary(name, function, way, *, convert=True, title=None, conjugate=True):
     """Make an operation of one tensor. convert: whether integers become floating-point numbers."""
-    formula, refused = Formula(title or name.title(), way), refused_kinds(name)
+    formula, refused = Formula(title or name.title(), way, conjugate=conjugate), refused_kinds(name)
 
     def operation(input):
         x = floating(input) if convert else input
@@ -188,12 +179,9 @@ def binary(name, function, *ways, convert=False, title=None, numbers=True):
         if kind != "f" or a._array.itemsize > 2 or name in ("floor_divide", "remainder"):
             return record_formula(formula, compute(function, a, b), a, b)
         # float16: a number may be too large for the type
-        a, b = (
-            x if isinstance(given, Tensor) else wrap(np.asarray(given, np.float32))
-            for x, given in ((a, input), (b, other))
-        )
-        array = compute(function, a, b)
-        return record_formula(formula, quiet.run(array.astype, np.float16), a, b)
+        a = a if isinstance(input, Tensor) else wrap(np.asarray(input, np.float32))
+        b = b if isinstance(other, Tensor) else wrap(np.asarray(other, np.float32))
+        return record_formula(formula, quiet.run(compute(function, a, b).astype, np.float16), a, b)
 
     operation.__annotations__["other"] = Operand if numbers else Tensor
     operation.function = function

@@ -8,6 +8,7 @@ from .comparing import where
 from .elementwise import Formula, apply, floating, quiet, record_formula, set_name
 from .gathering import accept_scalars
 from .memory import contiguous
+from .messages import refuse
 from .operands import refuse_type
 from .pointwise import exp
 from .rearranging import flip
@@ -26,18 +27,11 @@ def logsumexp(input, dim, keepdim=False):
     """Return log Σ eˣ."""
     x = floating(input)
     axes = axes_of(dim, x.ndim)
-    if dim == () and x.ndim and x.numel() and not keepdim:  # as in torch
-        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * x.ndim}")
+    refuse(dim == () and x.ndim and x.numel() and not keepdim, "broadcast result", [], [1] * x.ndim)  # as in torch
     array = quiet.run(logsumexp_array, x._array, axes)
     kept = array.shape
     formula = Formula("Logsumexp", lambda g, a, y: g.reshape(kept) * apply(exp, a - y.reshape(kept)))
     return record_formula(formula, contiguous(array if keepdim else array.squeeze(axes)), x)
-
-
-def logcumsumexp_array(x, at):
-    """Return the logarithms of running sums, computed in float64."""
-    wide = x.astype(np.float64)
-    return contiguous(np.logaddexp.accumulate(wide, at).astype(x.dtype))
 
 
 @accept_scalars
@@ -54,7 +48,8 @@ def logcumsumexp(input, dim):
             parts.append(exp(flip(logcumsumexp(flip(logs, at), at), at) + a))
         return parts[0] - parts[1]
 
-    array = quiet.run(logcumsumexp_array, input._array, at)
+    array = quiet.run(np.logaddexp.accumulate, input._array.astype(np.float64), at)
+    array = contiguous(array.astype(input._array.dtype))
     return record_formula(Formula("Logcumsumexp", way, on_arrays=False), array, input)
 
 
@@ -71,14 +66,6 @@ def log_softmax_array(x, at):
 def sum_along(x, at):
     """Return the sum of an array or a tensor along an axis, which stays."""
     return x.sum(at, keepdim=True) if isinstance(x, Tensor) else x.sum(at, keepdims=True)
-
-
-def softmax_back(g, y, at):
-    return y * (g - sum_along(g * y, at))
-
-
-def log_softmax_back(g, y, at):
-    return g - apply(exp, y) * sum_along(g, at)
 
 
 def along_axis(name, title, function, back):
@@ -98,5 +85,7 @@ def along_axis(name, title, function, back):
     return set_name(name, operation)
 
 
-softmax = along_axis("softmax", "Softmax", softmax_array, softmax_back)
-log_softmax = along_axis("log_softmax", "LogSoftmax", log_softmax_array, log_softmax_back)
+softmax = along_axis("softmax", "Softmax", softmax_array, lambda g, y, at: y * (g - sum_along(g * y, at)))
+log_softmax = along_axis(
+    "log_softmax", "LogSoftmax", log_softmax_array, lambda g, y, at: g - apply(exp, y) * sum_along(g, at)
+)

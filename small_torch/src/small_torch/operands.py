@@ -1,63 +1,52 @@
 """Prepare the operands of an operation, and raise torch's errors where they do not fit."""
 
-import itertools
-
 import numpy as np
 
 from . import dtypes
-from .messages import error, refuse
+from .messages import UNLIKE, error, refuse
 from .nested import check_range
 from .tape import recording
 from .tensor import Tensor, wrap
 
 KINDS = (bool, int, float, complex)
 
-
-# Operations that lack types of numbers: kinds of numpy's types, and torch's kernel.
-MISSING = """
-abs b abs_cpu | addcmul b addcmul_cpu_out | atan2 c atan2_cpu | ceil b ceil_vml_cpu | cummax c cummax_cpu
-div_floor bc div_floor_cpu | div_trunc bc div_trunc_cpu | erf c erf_vml_cpu | floor b floor_vml_cpu
-floor_divide bc div_floor_cpu | ge c ge_cpu | gt c gt_cpu | le c le_cpu | lt c lt_cpu | lerp biu lerp_kernel_scalar
-logcumsumexp biu logcumsumexp_out_cpu | pow b pow | remainder bc remainder_cpu | round bc round_vml_cpu
-round_decimals biuc round_cpu | trunc b trunc_vml_cpu | bitwise_and fc bitwise_and_cpu | bitwise_or fc bitwise_or_cpu
-bitwise_xor fc bitwise_xor_cpu | lshift bfc lshift_cpu | rshift bfc rshift_cpu | logsigmoid biu log_sigmoid_cpu
-mode c mode_cpu | median bc median_cpu | median_along bc median_out | unique c unique | unique_dim c unique_dim
-bincount bfc bincount_cpu | repeat_interleave bfcu repeat_interleave_cpu | aminmax c aminmax_cpu
-amax c max_values_cpu | amin c min_values_cpu | max_all c max_all | min_all c min_all
+# Operations that lack types of numbers: kinds of numpy's types.
+KERNELS = """
+abs b | cummax c | div_floor bc | div_trunc bc | ge c | gt c | le c | lt c | remainder bc | bitwise_and fc | mode c
+bitwise_or fc | bitwise_xor fc | lshift bfc | rshift bfc | median bc | bincount bfc | repeat_interleave bfcu | aminmax c
+"""
+VECTOR_KERNELS = "ceil b | erf c | floor b | round bc | trunc b"
+NOT_IMPLEMENTED = """
+addcmul b | atan2 c | ceil c | clamp c | floor c | floor_divide bc | lerp biu | logcumsumexp biuc | pow b | relu c
+round_decimals biuc | sign c | trunc c | logsigmoid biu | median_along bc | unique c | unique_dim c | amax c | amin c
+max_all c | min_all c
+"""
+NOT_SUPPORTED = """
+relu b | maximum c | minimum c | positive b | neg b | sort c | topk bc | quantile biuc | nansum c | mean biu | var biu
+vector_norm biu | max c | min c | argmax bc | argmin bc
 """
 NO_BOOL = (
     "{}, the `-` operator, {} a bool tensor is not supported. If you are trying to invert a mask, use the `~` or"
     " `logical_not()` operator instead."
 )
-NO_SIGN = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
-NO_MEAN = "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s"
-NO_NORM = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s"
+TEXTS = {
+    "neg": NO_BOOL.format("Negation", "on"),
+    "quantile": "quantile() input tensor must be either float or double dtype",
+    "mean": (
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {1}"
+    ),
+    "var": "std and var only support floating point and complex dtypes",
+    "vector_norm": "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {1}",
+}
 REFUSED = {
-    (name, kind): (NotImplementedError, f"\"{kernel}\" not implemented for '%s'")
-    for name, kinds, kernel in map(str.split, MISSING.replace("\n", "|").strip("|").split("|"))
-    for kind in kinds
-} | {
-    (name, kind): (error, text.replace("NAME", name))
-    for names, kinds, error, text in (
-        ("ceil floor trunc", "c", NotImplementedError, "NAME is not supported for complex inputs"),
-        ("clamp relu", "c", NotImplementedError, "clamp is not supported for complex types"),
-        ("relu", "b", RuntimeError, "Boolean inputs not supported for relu"),
-        ("maximum minimum", "c", RuntimeError, "NAME not implemented for complex tensors."),
-        ("positive", "b", RuntimeError, "The `+` operator, on a bool tensor is not supported."),
-        ("neg", "b", RuntimeError, NO_BOOL.format("Negation", "on")),
-        ("sign", "c", NotImplementedError, NO_SIGN),
-        ("logcumsumexp", "c", NotImplementedError, "small_torch has no logcumsumexp of complex numbers"),
-        ("sort", "c", RuntimeError, " Sort does not support complex dtypes on CPU"),
-        ("topk", "b", RuntimeError, "topk does not support bool dtypes on CPU"),
-        ("topk", "c", RuntimeError, " topk does not support complex dtypes on CPU"),
-        ("nansum", "c", RuntimeError, "nansum on CPU does not support complex inputs"),
-        ("mean", "biu", RuntimeError, NO_MEAN),
-        ("var", "biu", RuntimeError, "std and var only support floating point and complex dtypes"),
-        ("vector_norm", "biu", RuntimeError, NO_NORM),
-        ("max min argmax argmin", "c", RuntimeError, "NAME(): does not support complex input"),
-        ("argmax argmin", "b", RuntimeError, "NAME(): does not support bool input"),
+    (name, kind): (error, TEXTS.get(name, text))
+    for table, error, text in (
+        (KERNELS, NotImplementedError, "\"{}_cpu\" not implemented for '{}'"),
+        (VECTOR_KERNELS, NotImplementedError, "\"{}_vml_cpu\" not implemented for '{}'"),
+        (NOT_IMPLEMENTED, NotImplementedError, UNLIKE + " ({} of {})"),
+        (NOT_SUPPORTED, RuntimeError, UNLIKE + " ({} of {})"),
     )
-    for name in names.split()
+    for name, kinds in map(str.split, table.replace("\n", "|").strip("|").split("|"))
     for kind in kinds
 }
 
@@ -73,7 +62,7 @@ def refuse_type(name, x, other=None):
         if other is not None and cannot_broadcast(x, other):
             raise broadcast_error(x, other)
         error, text = REFUSED[name, x._array.dtype.kind]
-        raise error(text.replace("%s", x.dtype.title))
+        raise error(text.format(name, x.dtype.title))
 
 
 def operands(first, second):
@@ -99,10 +88,10 @@ def as_operand(value, dtype):
 
 
 def scalar_array(value, dtype):
-    """Return a number as an array without axes; one that overflows its type wraps around."""
+    """Return a number as an array without axes; one that overflows its type wraps around, or becomes infinite."""
     if dtype is not dtypes.float16:
         return np.asarray(value).astype(dtype.np)
-    with np.errstate(over="ignore"):  # a number that is too large becomes infinite
+    with np.errstate(over="ignore"):
         return np.asarray(value).astype(dtype.np)
 
 
@@ -125,17 +114,15 @@ def check_fill(value, dtype):
     value = check_number(value.item() if isinstance(value, Tensor) else value)
     if dtype.kind == 0:
         return bool(value)
-    name = dtype.c_name if dtype.kind > 1 else {"int32": "int"}.get(dtype.name, dtype.name + "_t")
-    error = RuntimeError(f"value cannot be converted to type {name} without overflow")
+    name = dtype.name + "_t" if dtype.kind == 1 else dtype.c_name
     if isinstance(value, complex) and dtype.kind < 3:
-        if value.imag:
-            raise error
+        refuse(value.imag, "value cannot be converted to type {} without overflow", name)
         value = value.real
     if dtype.kind == 1:
         check_range(np.asarray(value), dtype, name)
         return np.asarray(value).astype(dtype.np)
-    if dtype.kind == 2 and np.isfinite(value) and abs(value) > float(np.finfo(dtype.np).max):
-        raise error
+    too_large = dtype.kind == 2 and np.isfinite(value) and abs(value) > float(np.finfo(dtype.np).max)
+    refuse(too_large, "value cannot be converted to type {} without overflow", name)
     return value
 
 
@@ -168,9 +155,9 @@ def result_type(first, second):
 
 def rank(operand):
     """Return the dtype of an operand, and how little it counts."""
-    return (
-        (operand.dtype, 0 if operand.ndim else 1) if isinstance(operand, Tensor) else (dtypes.from_number(operand), 2)
-    )
+    if isinstance(operand, Tensor):
+        return operand.dtype, 0 if operand.ndim else 1
+    return dtypes.from_number(operand), 2
 
 
 def complex_type(dtype):
@@ -185,14 +172,16 @@ def tensor_type(tensor):
     return f"CPU{title}Type" if title == "Bool" or tensor.is_complex() else f"torch.{title}Tensor"
 
 
-def broadcast_error(*tensors):
-    """Return torch's error for the first two shapes that do not broadcast."""
-    shapes = [tensor._array.shape for tensor in tensors]
-    for a, b in itertools.combinations(shapes, 2):
+def broadcast_error(first, *others):
+    """Return torch's error for shapes that do not broadcast."""
+    a = first._array.shape
+    for other in others:
+        b = other._array.shape
         for offset in range(1, min(len(a), len(b)) + 1):
             if a[-offset] != b[-offset] and 1 not in (a[-offset], b[-offset]):
                 return error("broadcast", a[-offset], b[-offset], max(len(a), len(b)) - offset)
-    return RuntimeError(f"shapes {shapes} do not fit")
+        a = np.broadcast_shapes(a, b)
+    return RuntimeError("shapes do not fit")
 
 
 def cannot_broadcast(a, b):

@@ -14,12 +14,13 @@ import numpy as np
 
 from . import dtypes
 from .messages import refuse
+from .tensor import Tensor
 
 HALF, COMPLEX = np.dtype("float16"), {np.dtype("complex64"): np.float32, np.dtype("complex128"): np.float64}
 
 
 class Generator:
-    """A source of random numbers. All methods that draw return numpy arrays."""
+    """A source of random numbers. Methods that draw return numpy arrays."""
 
     def __init__(self, device="cpu"):
         self.device = dtypes.parse_device(device)
@@ -42,10 +43,11 @@ class Generator:
         return self.first
 
     def get_state(self):
-        return np.frombuffer(pickle.dumps((self.first, self.bits.get_state(), self.next_normal)), np.uint8).copy()
+        state = pickle.dumps((self.first, self.bits.get_state(), self.next_normal))
+        return Tensor(np.frombuffer(state, np.uint8).copy())
 
-    def set_state(self, state):
-        self.first, bits, self.next_normal = pickle.loads(bytes(np.asarray(state)))
+    def set_state(self, new_state: Tensor):
+        self.first, bits, self.next_normal = pickle.loads(bytes(new_state._array))
         self.bits.set_state(bits)
 
     def words(self, count):
@@ -71,9 +73,8 @@ class Generator:
             raise not_implemented("check_uniform_bounds", dtype)
         if dtype in COMPLEX:
             return as_complex(self.uniform((*shape, 2), low, high, dtype=COMPLEX[dtype]))
-        for name, bound in (("from", low), ("to", high)):
-            if not abs(bound) <= np.finfo(dtype).max:
-                raise RuntimeError(f"{name} is out of bounds for {dtypes.BY_NUMPY_TYPE[dtype].c_name}")
+        for bound in (low, high):
+            refuse(not abs(bound) <= np.finfo(dtype).max, "uniform_: {} is out of bounds for {}", bound, dtype)
         refuse(low > high, "uniform_ expects to return a [from, to) range, but found from={:g} > to={:g}", low, high)
         if dtype == HALF:
             return self.uniform(shape, low, high, dtype=np.float32).astype(HALF)
@@ -125,12 +126,11 @@ class Generator:
         self.next_normal = radius * math.sin(2 * math.pi * first)
         return radius * math.cos(2 * math.pi * first)
 
-    def randint(self, low, high, shape, dtype):
+    def randint(self, shape, low, high, dtype):
         """Draw integers in [low, high)."""
         refuse(low >= high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
         type_, size = dtypes.BY_NUMPY_TYPE[np.dtype(dtype)], high - low
-        if type_.kind == 3:
-            raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+        refuse(type_.kind == 3, "check_random_bounds handles only integral, floating-point and boolean types")
         if type_.kind < 2:
             limits = np.iinfo(dtype) if type_.kind else SimpleNamespace(min=0, max=1)
             for name, number in (("from", low), ("to - 1", high - 1)):
@@ -139,7 +139,6 @@ class Generator:
 
     def full_range(self, shape, dtype):
         """Draw whole numbers from 0 to the largest one that the type holds exactly."""
-        dtype = np.dtype(dtype)
         if dtype.kind == "c":
             raise not_implemented("random_kernel_cpu", dtype)
         if dtype.kind == "f":
