@@ -49,6 +49,7 @@ class Tensor(Conversions):
     """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _views = False, None, 0, None, None, None, None
+    _end = None  # weak reference to the node that adds to the grad of a leaf
     retains_grad = False
     _overlaps = False  # whether it is a view of windows, which share numbers
     _grad, device = None, cpu
@@ -177,7 +178,7 @@ class Tensor(Conversions):
         refuse(not self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
         node = self.grad_fn
         if node is not None:
-            node.retained = {**(node.retained or {}), self._output: weakref.ref(self)}
+            node.retained = {**node.retained, self._output: weakref.ref(self)}
             self.retains_grad = True
 
     def register_hook(self, hook):
