@@ -181,8 +181,7 @@ def _in_place(function):
                 return change(self, *arguments, **options)
         if self._base is not None or self._requires_grad:
             views.check_may_change(self)
-        if self._overlaps and memory.overlaps_itself(self._array):
-            return views.change_windows(change, self, arguments, options)
+        memory.refuse_windows(self._array)
         before, has_graph, shared = self, self._requires_grad, []
         for x in (*arguments, *options.values()) if options else arguments:
             if isinstance(x, Tensor):
@@ -190,8 +189,7 @@ def _in_place(function):
                 if x._changes is self._changes and (x._array.ndim or not fills):  # a number to fill with is read before
                     shared.append(x._array)
         if has_graph and tape.recording[0]:
-            before = Tensor(self._array.copy())  # the backward pass needs its old numbers
-            before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
+            before = in_place.clone_graph(self, self._array.copy())  # the backward pass needs its old numbers
         if shared and not strict:
             memory.check_memory(self._array, *shared, whole=whole, may_repeat=may_repeat)
         if name in ("cumsum", "cumprod"):

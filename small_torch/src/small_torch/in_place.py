@@ -37,16 +37,16 @@ def assign(tensor, new, may_repeat=False):
     tensor._changes[0] += 1
     if has_graph:
         if not new._requires_grad:  # its own gradient is zero
-            new = record(new._array, "Copy", (clone_graph(tensor),), zeros)
+            new = record(new._array, "Copy", (clone_graph(tensor, tensor._array),), zeros)
         elif isinstance(new._grad_fn, FormulaNode) and new._array.dtype == tensor._array.dtype:
             new._grad_fn.move_result(tensor)
         take_graph(tensor, new)
     return tensor
 
 
-def clone_graph(tensor):
-    """Return a tensor with the present graph of one that is being changed."""
-    before = wrap(tensor._array)
+def clone_graph(tensor, array):
+    """Return an array as a tensor with the present graph of one that is being changed."""
+    before = wrap(array)
     before._grad_fn, before._requires_grad, before._output = tensor.grad_fn, tensor._requires_grad, tensor._output
     return before
 

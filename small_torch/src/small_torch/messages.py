@@ -110,6 +110,7 @@ RuntimeError: lengths order: `lengths` array must be sorted in decreasing order 
 RuntimeError: lengths type: 'lengths' argument should be a 1D CPU int64 tensor, but got {}D {} Long tensor
 RuntimeError: linear axes: both arguments to linear need to be at least 1D, but they are {}D and {}D
 RuntimeError: linspace type: torch.linspace(): inferred dtype {} can't be safely cast to passed dtype {}
+RuntimeError: many views: Output {1} of {2} is a view and {0} modified inplace. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.
 RuntimeError: mask of causal attention: _scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True
 RuntimeError: matrix types: expected m1 and m2 to have the same dtype, but got: {} != {}
 RuntimeError: max pool input: max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{}
@@ -169,6 +170,7 @@ RuntimeError: two axes: {}(): expected input to have two or fewer dimensions but
 RuntimeError: unflattened sizes: unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor
 RuntimeError: unused input: The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.
 RuntimeError: view strides: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.
+RuntimeError: view without graph: A view was created in no_grad mode and {0} modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).
 RuntimeError: vmap of random: vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the randomness operation out of vmap
 RuntimeError: weight gradient: The function '{}' is not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.
 RuntimeError: written shape: output with shape {}

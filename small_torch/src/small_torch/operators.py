@@ -31,6 +31,11 @@ def eq(self, other):
     return comparing.eq(self, other) if isinstance(other, TYPES) else NotImplemented
 
 
+def wrap_numpy(self, array):
+    """Return the result of a function of numpy as a tensor: bools as numbers, as torch does."""
+    return Tensor(array.astype(np.uint8) if array.dtype == bool else array)
+
+
 def add_operators(change_in_place):
     """Give operators to Tensor. change_in_place: returns an operation's variant with a trailing underscore."""
     entries = [(arithmetic, entry) for entry in ARITHMETIC.split()] + [(comparing, entry) for entry in BITWISE.split()]
@@ -50,8 +55,3 @@ def add_operators(change_in_place):
     Tensor.__pos__, Tensor.__neg__, Tensor.__abs__ = arithmetic.positive, arithmetic.neg, arithmetic.abs
     Tensor.__invert__ = comparing.bitwise_not
     Tensor.__array_wrap__ = wrap_numpy
-
-
-def wrap_numpy(self, array):
-    """Return the result of a function of numpy as a tensor: bools as numbers, as torch does."""
-    return Tensor(array.astype(np.uint8) if array.dtype == bool else array)

@@ -3,6 +3,7 @@
 import os
 import pickle
 from collections import Counter, OrderedDict
+from contextlib import nullcontext
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from .nn.parameter import Parameter
 from .tensor import Tensor
 
 ALLOWED = OrderedDict, Counter, set, complex, bytearray
-ALLOWED_GLOBALS = {(kind.__module__, kind.__name__): kind for kind in ALLOWED}
+ALLOWED_GLOBALS = {(kind.__module__, kind.__name__) for kind in ALLOWED}
 PLAIN = {"dtype": dtypes.find, "size": dtypes.Size, "device": dtypes.device}
 
 
@@ -61,38 +62,29 @@ class Reader(pickle.Unpickler):
         return self.tensors[number]
 
     def find_class(self, module, name):
-        if not self.weights_only:
-            return super().find_class(module, name)
-        if (module, name) not in ALLOWED_GLOBALS:
+        if self.weights_only and (module, name) not in ALLOWED_GLOBALS:
             raise pickle.UnpicklingError(
-                "Weights only load failed. This file can still be loaded, to do so you have two options, do those steps"
-                " only if you trust the source of the checkpoint. \n\t(1) In PyTorch 2.6, we changed the default value"
-                " of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with"
+                f"Weights only load failed: small_torch does not allow {module}.{name}. Re-running `torch.load` with"
                 " `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do"
-                " it only if you got the file from a trusted source.\n\t(2) small_torch does not allow"
-                f" {module}.{name}."
+                " it only if you got the file from a trusted source."
             )
-        return ALLOWED_GLOBALS[module, name]
+        return super().find_class(module, name)
 
 
 def save(obj, f):
     """Write tensors, and objects that hold them, into a file: a path or an object with `write`."""
-    if hasattr(f, "write"):
-        Writer(f).dump(obj)
-        return
-    folder = os.path.dirname(os.path.abspath(f))
-    refuse(not os.path.isdir(folder), "Parent directory {} does not exist.", folder)
-    with open(f, "wb") as file:
+    if not hasattr(f, "write"):
+        folder = os.path.dirname(os.path.abspath(f))
+        refuse(not os.path.isdir(folder), "Parent directory {} does not exist.", folder)
+    with nullcontext(f) if hasattr(f, "write") else open(f, "wb") as file:
         Writer(file).dump(obj)
 
 
-def load(f, map_location=None, *, weights_only=True, mmap=None):
+def load(f, map_location=None, *, weights_only=True):
     """Read a file of `save`.
 
     With weights_only, raise pickle.UnpicklingError for anything but tensors, numbers, texts and containers of them;
     turn it off only for trusted files.
     """
-    if hasattr(f, "read"):
-        return Reader(f, weights_only).load()
-    with open(f, "rb") as file:
+    with nullcontext(f) if hasattr(f, "read") else open(f, "rb") as file:
         return Reader(file, weights_only).load()

@@ -316,9 +316,7 @@ def unfold(input, dimension: int, size: int, step: int):
     refuse(size < 0, f"size is {size} but must be >= 0")
     refuse(size > n, f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
     refuse(step <= 0, f"step is {step} but must be > 0")
-    out = windows(input, dim, size, step)
-    out._overlaps = True
-    return out
+    return windows(input, dim, size, step)
 
 
 def numel(input):

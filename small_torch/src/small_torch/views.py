@@ -11,38 +11,29 @@ from functools import partial
 import numpy as np
 
 from .elementwise import masked
+from .messages import error
 from .tape import Node, recording, set_grad_enabled
 from .tensor import Tensor, cpu, record, record_many
-
-NO_GRAD = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both"
-    " the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or"
-    " both outside (if you want the inplace to be tracked)."
-)
-MANY = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to"
-    " be modified inplace. You should replace the inplace operation by an out-of-place one."
-)
 
 
 def record_view(source, array, name, rule, replay):
     """Record a view. replay: makes the view of its source again."""
     out = record(array, name, (source,), rule)
-    attach(out, source, replay, None if recording[0] else NO_GRAD)
+    attach(out, source, replay, None if recording[0] else "view without graph")
     return out
 
 
 def record_views(source, arrays, name, rule, replay):
     """Record several views, whose gradients come back together. replay: makes one of them again, by its number."""
     outs = record_many(arrays, name, (source,), rule) if arrays else []
-    limit = MANY if recording[0] else NO_GRAD
+    limit = "many views" if recording[0] else "view without graph"
     for number, out in enumerate(outs):
         attach(out, source, partial(replay, number=number), limit)
     return tuple(outs)
 
 
 def attach(out, source, replay, limit):
-    """Make a tensor a view. limit: why it must not be changed in place while it has a graph, or None."""
+    """Make a tensor a view. limit: the error if it is changed in place while it has a graph, or None."""
     base = source
     if source._base is not None:
         base, limit, first, then = source._base, source._limit or limit, source._replay, replay
@@ -55,8 +46,6 @@ def attach(out, source, replay, limit):
     out._seen = changes[0]
     if base.device is not cpu:
         out.device = base.device
-    if source._overlaps:
-        out._overlaps = True
     if base._requires_grad:
         out._requires_grad = True
     elif base._array.dtype.kind in "fc":  # let the base find its view, in case it requires a gradient later
@@ -120,16 +109,9 @@ def refresh(view):
 
 def check_limit(view, changed):
     """Raise RuntimeError if the view is one of several, or was made within no_grad. changed: what is changed."""
-    if view._limit is None:
-        return
-    start, end = "A view was created in no_grad mode", " with grad mode enabled."
-    if view._grad_fn is not None:
-        start = f"Output {view._output} of {view._grad_fn.name().partition('Backward')[0]} is a view"
-        if view._limit is NO_GRAD:
-            start += " of a view which was created in no_grad mode"
-        else:
-            end = "."
-    raise RuntimeError(f"{start} and {changed} modified inplace{end} {view._limit}")
+    if view._limit is not None:
+        maker = view._grad_fn.name().partition("Backward")[0] if view._grad_fn else None
+        raise error(view._limit if maker else "view without graph", changed, view._output, maker)
 
 
 def check_may_change(tensor, *others):
@@ -182,16 +164,3 @@ def change_shape(operation):
 
     change.__name__, change.__wrapped__ = f"{operation.__name__}_", operation
     return change
-
-
-def change_windows(operation, tensor, arguments, options):
-    """Change rows one after the other, where a number lies in several of them."""
-
-    def part(x, row):
-        return x.expand(tensor.shape)[row] if isinstance(x, Tensor) else x
-
-    for row in np.ndindex(tensor._array.shape[:-1]):
-        operation(
-            tensor[row], *(part(x, row) for x in arguments), **{name: part(x, row) for name, x in options.items()}
-        )
-    return tensor
