@@ -181,7 +181,8 @@ def _in_place(function):
                 return change(self, *arguments, **options)
         if self._base is not None or self._requires_grad:
             views.check_may_change(self)
-        memory.refuse_windows(self._array)
+        if not self._array.flags.c_contiguous and memory.overlaps_itself(self._array):
+            return views.change_windows(change, self, arguments, options)
         before, has_graph, shared = self, self._requires_grad, []
         for x in (*arguments, *options.values()) if options else arguments:
             if isinstance(x, Tensor):

@@ -28,6 +28,8 @@ def dtype_in(data):
 
 def nested_array(data, dtype):
     """Return nested lists as an array; raise torch's errors where lengths or numbers do not fit."""
+    if type(data) is list and {*map(type, data)} == {float} and (dtype is None or dtype.kind > 1):  # the usual case
+        return np.asarray(data).astype((dtype or dtypes.default[0]).np)
     shape, first = [], data
     while is_nested(first):
         shape.append(len(first))

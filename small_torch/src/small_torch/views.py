@@ -164,3 +164,11 @@ def change_shape(operation):
 
     change.__name__, change.__wrapped__ = f"{operation.__name__}_", operation
     return change
+
+
+def change_windows(operation, tensor, arguments, options):
+    """Change rows one after the other, where a number lies in several of them."""
+    for row in np.ndindex(tensor._array.shape[:-1]):
+        parts = [x.expand(tensor.shape)[row] if isinstance(x, Tensor) else x for x in (*arguments, *options.values())]
+        operation(tensor[row], *parts[: len(arguments)], **dict(zip(options, parts[len(arguments) :])))
+    return tensor

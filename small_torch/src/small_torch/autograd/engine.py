@@ -24,32 +24,37 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
     found, end_nodes = dict.fromkeys(ends), {edge[0] for edge in ends if edge}
     on_path = waiting if targets is None else find_path(waiting, end_nodes)  # nodes whose rules must run
     arrived = {}  # node → gradients of its outputs so far
-    ready, order = [], itertools.count()
+    order = itertools.count()
 
     def add(edge, gradient):
-        slots = arrived.setdefault(edge[0], [None] * edge[0].outputs)
-        before = slots[edge[1]]
-        slots[edge[1]] = gradient if before is None else add_gradients(before, gradient, create_graph)
-
-    def add_ready(node):
-        if not waiting[node]:
-            heapq.heappush(ready, (-node.number, next(order), node))
+        node, output = edge
+        slots = arrived.get(node)
+        if slots is None:
+            slots = arrived[node] = [None] * node.outputs
+        before = slots[output]
+        slots[output] = gradient if before is None else add_gradients(before, gradient, create_graph)
 
     with set_grad_enabled(create_graph), np.errstate(all="ignore"):
         for edge, gradient in zip(starts, gradients):
             if edge is not None:
                 add(edge, gradient)
-        for node in waiting:
-            add_ready(node)
+        ready = [(-node.number, next(order), node) for node, edges in waiting.items() if not edges]
+        heapq.heapify(ready)
         while ready:
             node = heapq.heappop(ready)[-1]
-            slots, input_gradients = arrived.pop(node, None), [None] * len(node.edges)
-            if slots is not None and (node in on_path or node in end_nodes) and call_hooks(node, slots):
-                found.update(((node, i), gradient) for i, gradient in enumerate(slots) if (node, i) in found)
-                if node in on_path and type(node) is Accumulate:
-                    add_to_leaf(node.variable, slots[0], create_graph)
+            slots, input_gradients = arrived.pop(node, None), itertools.repeat(None)
+            leaf = node.variable if type(node) is Accumulate else None
+            needed = node in on_path or node in end_nodes
+            if slots is not None and needed and (leaf is None or leaf._requires_grad):
+                if node.hooks or node.retained:
+                    call_hooks(node, slots)
+                if node in end_nodes:
+                    found.update(((node, i), gradient) for i, gradient in enumerate(slots) if (node, i) in found)
+                if node in on_path and leaf is not None:
+                    add_to_leaf(leaf, slots[0], create_graph)
                 elif node in on_path:
-                    input_gradients = node.gradients(slots if node.takes_none else fill(node, slots))
+                    filled = slots if node.outputs == 1 or node.takes_none else fill(node, slots)
+                    input_gradients = node.gradients(filled)
                     if not retain_graph:
                         node.free()
             for edge, gradient in zip(node.edges, input_gradients):
@@ -57,8 +62,10 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
                     continue
                 if gradient is not None:
                     add(edge, gradient)
-                waiting[edge[0]] -= 1
-                add_ready(edge[0])
+                node = edge[0]
+                waiting[node] -= 1
+                if not waiting[node]:
+                    heapq.heappush(ready, (-node.number, next(order), node))
     return [found[edge] for edge in ends]
 
 
@@ -96,12 +103,7 @@ def fill(node, slots):
 
 
 def call_hooks(node, slots):
-    """Let hooks change the gradients of a node's outputs, and keep those that are retained.
-
-    Return False for a leaf that no longer requires a gradient.
-    """
-    if type(node) is Accumulate and not node.variable._requires_grad:
-        return False
+    """Let hooks change the gradients of a node's outputs, and keep those that are retained."""
     for output, hooks in node.hooks.items():
         for hook in list(hooks.values()):
             changed = None if slots[output] is None else hook(slots[output])
@@ -112,17 +114,15 @@ def call_hooks(node, slots):
         tensor, gradient = reference(), slots[output]
         if tensor is not None and tensor._grad_fn is node and gradient is not None:
             tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
-    return True
 
 
 def check_changed(hook, gradient, changed):
-    """Raise torch's error for a hook that has turned a gradient into something else."""
-    if not isinstance(changed, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
-    start = f"hook '{getattr(hook, '__name__', hook)}' has changed the"
-    refuse(changed.shape != gradient.shape, f"{start} size of value")
-    if changed.dtype is not gradient.dtype:
-        raise RuntimeError(f"{start} type of value (was {gradient.type()} got {changed.type()})")
+    """Raise torch's error if a hook has returned what cannot stand for a gradient."""
+    name, kind = getattr(hook, "__name__", hook), type(changed).__name__
+    refuse(not isinstance(changed, Tensor), "expected Variable, but hook returned '{}'", kind, kind=TypeError)
+    refuse(changed.shape != gradient.shape, "hook '{}' has changed the size of value", name)
+    kinds = gradient.type(), changed.type()
+    refuse(kinds[0] != kinds[1], "hook '{}' has changed the type of value (was {} got {})", name, *kinds)
 
 
 def add_to_leaf(leaf, gradient, create_graph):
@@ -148,8 +148,8 @@ def first_gradients(outputs, grad_outputs):
     for gradient in grad_outputs:
         if gradient is not None and not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
-    count = len(outputs), len(grad_outputs)
-    refuse(count[0] != count[1], "got {} tensors and {} gradients", *count)
+    if len(grad_outputs) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grad_outputs)} gradients")
     checked = []
     for number, (output, gradient) in enumerate(zip(outputs, grad_outputs)):
         text = "element {} of tensors does not require grad and does not have a grad_fn"
