@@ -88,11 +88,11 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         refuse(not args, "vmap without inputs", name)
         inputs, call = leaves_of(args), f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
         dims = spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args)
-        for value, dim in zip(inputs, dims):
-            refuse(dim is not None and not isinstance(value, Tensor), "vmap of no tensor", call, dim, type(value))
-            outside = dim is not None and not -value.ndim <= dim < value.ndim
-            refuse(outside, "vmap dim", call, dim, value.ndim if outside else 0)
-        sizes = [value.size(dim) for value, dim in zip(inputs, dims) if dim is not None]
+        mapped_inputs = [(value, dim) for value, dim in zip(inputs, dims) if dim is not None]
+        for value, dim in mapped_inputs:
+            refuse(not isinstance(value, Tensor), "vmap of no tensor", call, dim, type(value))
+            refuse(not -value.ndim <= dim < value.ndim, "vmap dim", call, dim, value.ndim)
+        sizes = [value.size(dim) for value, dim in mapped_inputs]
         refuse(not sizes, "{}: at least one input must be mapped", call, kind=ValueError)
         refuse(len({*sizes}) > 1, "vmap sizes", sizes)
         rows = []

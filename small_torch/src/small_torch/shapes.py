@@ -144,21 +144,26 @@ def view(input, *shape, **named):
 
     Raise RuntimeError where the numbers would have to be copied.
     """
-    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        return view_type(input, shape[0])
-    return view_to_shape(input, *shape, **named)
+    dtype = named.pop("dtype", None) if not shape else shape[0] if isinstance(shape[0], dtypes.dtype) else None
+    if dtype is None:
+        return view_to_shape(input, *shape, **named)
+    refuse_keywords("view", named)
+    return view_type(input, dtype)
 
 
 def view_type(input, dtype):
     """Return the bytes of a tensor as numbers of another type."""
-    ratio, n = dtype.itemsize / input._array.itemsize, input._array.shape[-1] if input.ndim else 1
-    names = f"{input.dtype.title} as {dtype.title} (different element sizes)"
-    refuse(not input.ndim and ratio != 1, f"self.dim() cannot be 0 to view {names}")
-    refuse(
-        n * input._array.itemsize % dtype.itemsize,
-        f"self.size(-1) must be divisible by {ratio:g} to view {names}, but got {n}",
-    )
-    out = Tensor(input._array.view(dtype.np))
+    size, ratio, array = dtype.itemsize, dtype.itemsize / input.itemsize, input._array
+    if ratio != 1:
+        names = f"{input.dtype.title} as {dtype.title} (different element sizes)"
+        refuse(not input.ndim, f"self.dim() cannot be 0 to view {names}")
+        text = f"self.size(-1) must be divisible by {ratio:g} to view {names}, but got {input.shape[-1]}"
+        refuse(array.shape[-1] * array.itemsize % size, text)
+        *steps, last = input.stride()
+        places = [input.data_ptr(), *(step * array.itemsize for step in steps)]
+        wrong = last != 1 or any(place % size for place in places)
+        refuse(wrong, f"the strides and the offset of self do not fit to view {names}")
+    out = Tensor(array.view(dtype.np))
     out._changes = input._changes
     return out
 

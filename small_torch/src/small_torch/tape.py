@@ -2,13 +2,9 @@
 
 Each operation on tensors that require a gradient leaves a `Node`: the nodes that its inputs came from, and a rule that
 turns a gradient of its output into gradients of its inputs. `autograd.engine` walks the nodes from the last one made to
-the first.
+the first. Rules are written with operations on tensors: with `create_graph` they leave nodes as well.
 
-Rules are written with operations on tensors. So a gradient can itself be differentiated: with `create_graph`, the rules
-leave nodes as well.
-
-This package does not import `companion`: the book's pages prove `companion` equal to this torch, and the proof would be
-empty if one were made of the other.
+This package does not import `companion`, which the book's pages prove equal to this torch.
 """
 
 import contextlib
@@ -49,14 +45,9 @@ def fit(g, shape):
 class Node:
     """One recorded operation.
 
-    edges: where the gradient of each input goes: (node, number of its output), or None.
-
-    inputs: shape and type of each input, which its gradient gets, too.
-
-    rule: a function of the output's gradient (of one gradient for each output, if there are several) that returns one
-    for each input.
-
-    saved: (tensor, version) of the tensors that the rule needs unchanged.
+    edges: where the gradient of each input goes: (node, number of its output), or None. inputs: shape and type of each
+    input, which its gradient gets, too. rule: a function of one gradient for each output that returns one for each
+    input. saved: (tensor, version) of the tensors that the rule needs unchanged.
     """
 
     retained = {}  # number of an output → weak reference to the tensor that keeps its gradient
@@ -110,12 +101,10 @@ class Node:
         """Return a gradient in its input's shape and type: summed over axes along which the input was repeated."""
         if gradient is None or index >= len(self.inputs):
             return gradient
-        shape, dtype = self.inputs[index]
-        found = gradient._array.shape
+        (shape, dtype), found = self.inputs[index], gradient._array.shape
         if found != shape:
-            last_sizes = found[len(found) - len(shape) :]
-            if len(found) < len(shape) or any(n not in (1, m) for n, m in zip(shape, last_sizes)):
-                raise error("gradient shape", self.name(), index, list(found), list(shape))
+            wrong = len(found) < len(shape) or any(n not in (1, m) for n, m in zip(shape[::-1], found[::-1]))
+            refuse(wrong, "gradient shape", self.name(), index, list(found), list(shape))
             gradient = fit(gradient, shape)
         if gradient._array.dtype == dtype:
             return gradient

@@ -66,15 +66,9 @@ class Tensor:
 
     # Type and shape
 
-    @property
-    def _version(self):
-        refuse(type(self._changes) is FixedVersion, "Inference tensors do not track version counter.")
-        return self._changes[0]
-
     dtype = property(lambda self: dtypes.BY_NUMPY_TYPE[self._array.dtype])
     ndim = property(lambda self: self._array.ndim)
     is_meta = property(lambda self: self.device.type == "meta")
-
     shape = property(lambda self: tuple.__new__(Size, self._array.shape))
     itemsize = property(lambda self: self._array.itemsize)
     nbytes = property(lambda self: self._array.nbytes)
@@ -116,6 +110,13 @@ class Tensor:
         return self.dtype.kind == 3
 
     # Gradients
+
+    is_leaf = property(lambda self: self.grad_fn is None)
+
+    @property
+    def _version(self):
+        refuse(type(self._changes) is FixedVersion, "Inference tensors do not track version counter.")
+        return self._changes[0]
 
     @property
     def grad(self):
@@ -160,10 +161,6 @@ class Tensor:
         if self._base is not None and self._seen != self._changes[0]:
             self._refresh()
         return self._grad_fn
-
-    @property
-    def is_leaf(self):
-        return self.grad_fn is None
 
     def retain_grad(self):
         """Keep the gradient of a tensor that is not a leaf, too."""

@@ -60,10 +60,8 @@ def attach(out, source, replay, limit):
 def view_row(name, view, back=None):
     """Make an operation that returns a view.
 
-    view: numpy's function of an array and arguments.
-
-    back: a function of the gradient, the input's shape and the arguments that returns the input's gradient; by default,
-    zeros with the gradient in the place of the view.
+    view: numpy's function of an array and arguments. back: a function of the gradient, the input's shape and the
+    arguments that returns the input's gradient; by default, zeros with the gradient in the place of the view.
     """
 
     def fill(g, shape, *arguments):

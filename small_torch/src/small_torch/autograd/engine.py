@@ -198,8 +198,8 @@ def grad(
     """Return the gradients of the outputs' sum for the inputs, as a tuple; change no `grad`."""
     outputs, inputs = as_tuple(outputs), as_tuple(inputs)
     refuse(materialize_grads and allow_unused is False, "unused zeros")
-    if is_grads_batched:
-        raise NotImplementedError(f"grad(): argument 'is_grads_batched' {EXPLANATION}")
+    text = f"grad(): argument 'is_grads_batched' {EXPLANATION}"
+    refuse(is_grads_batched, text, kind=NotImplementedError)
     refuse(not inputs and outputs, "`inputs` argument to `grad()` cannot be empty.")
     no_gradient = not all(tensor.requires_grad for tensor in inputs)
     refuse(no_gradient, "One of the differentiated Tensors does not require grad")
