@@ -213,8 +213,8 @@ class Tensor:
 
     def numpy(self, force=False):
         """Return the numbers as a numpy array that shares memory."""
-        text = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        refuse(self.requires_grad and not force, text)
+        wrong = self.requires_grad and not force
+        refuse(wrong, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self._array
 
     def __array__(self, dtype=None):

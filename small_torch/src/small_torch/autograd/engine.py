@@ -12,7 +12,7 @@ from ..tensor import Tensor, wrap
 from .profiler_legacy import note
 
 
-def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False):
+def walk(roots, gradients, targets=None, retain_graph=None, create_graph=False):
     """Carry gradients from the roots backwards; return those of the targets, or without targets add to the leaves.
 
     A target that is not reached gets None. A node's rule runs when all gradients that flow into it have arrived; if
@@ -32,7 +32,11 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
         if slots is None:
             slots = arrived[node] = [None] * node.outputs
         before = slots[output]
-        slots[output] = gradient if before is None else add_gradients(before, gradient, create_graph)
+        if before is not None and (create_graph or not type(before) is type(gradient) is Tensor):
+            gradient = before + gradient
+        elif before is not None:
+            gradient = wrap(before._array + gradient._array)
+        slots[output] = gradient
 
     with set_grad_enabled(create_graph), np.errstate(all="ignore"):
         for edge, gradient in zip(starts, gradients):
@@ -55,7 +59,7 @@ def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False)
                 elif node in on_path:
                     filled = slots if node.outputs == 1 or node.takes_none else fill(node, slots)
                     input_gradients = node.gradients(filled)
-                    if not retain_graph:
+                    if not (create_graph if retain_graph is None else retain_graph):
                         node.free()
             for edge, gradient in zip(node.edges, input_gradients):
                 if edge is None:
@@ -89,12 +93,6 @@ def find_path(nodes, ends):
         if any(edge is not None and (edge[0] in path or edge[0] in ends) for edge in node.edges):
             path.add(node)
     return path
-
-
-def add_gradients(first, second, create_graph):
-    if create_graph or not type(first) is type(second) is Tensor:
-        return first + second
-    return wrap(first._array + second._array)
 
 
 def fill(node, slots):
@@ -151,8 +149,8 @@ def first_gradients(outputs, grad_outputs):
     if len(grad_outputs) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grad_outputs)} gradients")
     checked = []
+    text = "element {} of tensors does not require grad and does not have a grad_fn"
     for number, (output, gradient) in enumerate(zip(outputs, grad_outputs)):
-        text = "element {} of tensors does not require grad and does not have a grad_fn"
         refuse(not output.requires_grad, text, number)
         if gradient is None:
             refuse(output.numel() != 1, "grad can be implicitly created only for scalar outputs")
@@ -171,14 +169,13 @@ def as_tuple(tensors):
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
     """Add the gradient of the tensors' sum to the `grad` of each leaf, or of each of `inputs` only."""
     tensors = as_tuple(tensors)
-    retain = create_graph if retain_graph is None else retain_graph
     gradients = first_gradients(tensors, grad_tensors)
     if inputs is not None:
         inputs = as_tuple(inputs)
         refuse(not inputs, "`inputs` argument to `backward()` cannot be empty.")
         no_gradient = not all(leaf.requires_grad for leaf in inputs)
         refuse(no_gradient, "can't retain_grad on Tensor that has requires_grad=False")
-    for leaf, gradient in zip(inputs or (), walk(tensors, gradients, inputs, retain, create_graph)):
+    for leaf, gradient in zip(inputs or (), walk(tensors, gradients, inputs, retain_graph, create_graph)):
         if gradient is not None:
             add_to_leaf(leaf, gradient, create_graph)
 
@@ -203,8 +200,7 @@ def grad(
     refuse(not inputs and outputs, "`inputs` argument to `grad()` cannot be empty.")
     no_gradient = not all(tensor.requires_grad for tensor in inputs)
     refuse(no_gradient, "One of the differentiated Tensors does not require grad")
-    retain = create_graph if retain_graph is None else retain_graph
-    gradients = walk(outputs, first_gradients(outputs, grad_outputs), inputs, retain, create_graph)
+    gradients = walk(outputs, first_gradients(outputs, grad_outputs), inputs, retain_graph, create_graph)
     if materialize_grads:
         gradients = [Tensor(np.zeros_like(x._array)) if g is None else g for x, g in zip(inputs, gradients)]
     elif not allow_unused and None in gradients:
