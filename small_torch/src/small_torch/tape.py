@@ -233,9 +233,7 @@ class set_detect_anomaly(_Setting):
         super().__init__(anomalies, bool(mode and check_nan))
 
 
-class detect_anomaly(set_detect_anomaly):
-    def __init__(self, check_nan=True):
-        super().__init__(True, check_nan)
+detect_anomaly = functools.partial(set_detect_anomaly, True)
 
 
 class _Mode(contextlib.ContextDecorator):

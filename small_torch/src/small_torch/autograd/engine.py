@@ -1,7 +1,7 @@
 """The backward pass: carry gradients over the tape's nodes, from the newest to the oldest."""
 
-import heapq
-import itertools
+import operator
+from itertools import zip_longest
 
 import numpy as np
 
@@ -11,20 +11,22 @@ from ..tape import Accumulate, edge_of, set_grad_enabled
 from ..tensor import Tensor, wrap
 from .profiler_legacy import note
 
+get_number = operator.attrgetter("number")
+
 
 def walk(roots, gradients, targets=None, retain_graph=None, create_graph=False):
     """Carry gradients from the roots backwards; return those of the targets, or without targets add to the leaves.
 
-    A target that is not reached gets None. A node's rule runs when all gradients that flow into it have arrived; if
-    several nodes are ready, the last one made comes first, and leaves before all others, as in torch.
+    A target that is not reached gets None. Nodes are visited from the last one made to the first, so that all gradients
+    that flow into a node have arrived before its rule runs; leaves as soon as possible, as in torch.
     """
     note("autograd::engine::evaluate_function")
+    retain_graph = create_graph if retain_graph is None else retain_graph
     starts, ends = [edge_of(root) for root in roots], [edge_of(target) for target in targets or ()]
     waiting = count_edges(edge[0] for edge in starts if edge)
     found, end_nodes = dict.fromkeys(ends), {edge[0] for edge in ends if edge}
-    on_path = waiting if targets is None else find_path(waiting, end_nodes)  # nodes whose rules must run
+    on_path = None if targets is None else find_path(waiting, end_nodes)  # nodes whose rules must run
     arrived = {}  # node → gradients of its outputs so far
-    order = itertools.count()
 
     def add(edge, gradient):
         node, output = edge
@@ -42,34 +44,34 @@ def walk(roots, gradients, targets=None, retain_graph=None, create_graph=False):
         for edge, gradient in zip(starts, gradients):
             if edge is not None:
                 add(edge, gradient)
-        ready = [(-node.number, next(order), node) for node, edges in waiting.items() if not edges]
-        heapq.heapify(ready)
-        while ready:
-            node = heapq.heappop(ready)[-1]
-            slots, input_gradients = arrived.pop(node, None), itertools.repeat(None)
+        todo = sorted((node for node, edges in waiting.items() if node.edges or not edges), key=get_number)
+        while todo:
+            node, leaves = todo.pop(), []
+            slots, input_gradients = arrived.pop(node, None), ()
             leaf = node.variable if type(node) is Accumulate else None
-            needed = node in on_path or node in end_nodes
-            if slots is not None and needed and (leaf is None or leaf._requires_grad):
+            runs = targets is None or node in on_path
+            if slots is not None and (runs or node in end_nodes) and (leaf is None or leaf._requires_grad):
                 if node.hooks or node.retained:
                     call_hooks(node, slots)
-                if node in end_nodes:
+                if end_nodes:
                     found.update(((node, i), gradient) for i, gradient in enumerate(slots) if (node, i) in found)
-                if node in on_path and leaf is not None:
+                if runs and leaf is not None:
                     add_to_leaf(leaf, slots[0], create_graph)
-                elif node in on_path:
+                elif runs:
                     filled = slots if node.outputs == 1 or node.takes_none else fill(node, slots)
                     input_gradients = node.gradients(filled)
-                    if not (create_graph if retain_graph is None else retain_graph):
+                    if not retain_graph:
                         node.free()
-            for edge, gradient in zip(node.edges, input_gradients):
+            for edge, gradient in zip_longest(node.edges, input_gradients):
                 if edge is None:
                     continue
                 if gradient is not None:
                     add(edge, gradient)
-                node = edge[0]
-                waiting[node] -= 1
-                if not waiting[node]:
-                    heapq.heappush(ready, (-node.number, next(order), node))
+                if type(edge[0]) is Accumulate:
+                    waiting[edge[0]] -= 1
+                    if not waiting[edge[0]]:
+                        leaves.append(edge[0])
+            todo += reversed(leaves)
     return [found[edge] for edge in ends]
 
 
@@ -80,16 +82,18 @@ def count_edges(nodes):
     while todo:
         for edge in todo.pop().edges:
             if edge is not None:
-                if edge[0] not in counts:
-                    todo.append(edge[0])
-                counts[edge[0]] = counts.get(edge[0], 0) + 1
+                node = edge[0]
+                if node not in counts:
+                    counts[node] = 0
+                    todo.append(node)
+                counts[node] += 1
     return counts
 
 
 def find_path(nodes, ends):
     """Return the nodes that lead to some ends."""
     path = set()
-    for node in sorted(nodes, key=lambda node: node.number):
+    for node in sorted(nodes, key=get_number):
         if any(edge is not None and (edge[0] in path or edge[0] in ends) for edge in node.edges):
             path.add(node)
     return path
