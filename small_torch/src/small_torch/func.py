@@ -85,13 +85,12 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     name = getattr(func, "__name__", func)
 
     def mapped(*args, **kwargs):
-        refuse(not args, "vmap without inputs", name)
         inputs, call = leaves_of(args), f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
         dims = spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args)
         mapped_inputs = [(value, dim) for value, dim in zip(inputs, dims) if dim is not None]
         for value, dim in mapped_inputs:
-            refuse(not isinstance(value, Tensor), "vmap of no tensor", call, dim, type(value))
-            refuse(not -value.ndim <= dim < value.ndim, "vmap dim", call, dim, value.ndim)
+            wrong = not isinstance(value, Tensor) or not -value.ndim <= dim < value.ndim
+            refuse(wrong, "{}: Got in_dim={} for an input without such an axis", call, dim, kind=ValueError)
         sizes = [value.size(dim) for value, dim in mapped_inputs]
         refuse(not sizes, "{}: at least one input must be mapped", call, kind=ValueError)
         refuse(len({*sizes}) > 1, "vmap sizes", sizes)

@@ -92,9 +92,8 @@ def give_to(out, result, name):
     refuse(result.requires_grad or out.requires_grad, "gradient of out", name)
     refuse(result.dtype.kind > out.dtype.kind, "cast", result.dtype.title, out.dtype.title)
     if out.shape != result.shape:
-        memory = out._array.reshape(-1)
-        large = out._array.flags.c_contiguous and memory.size >= result.numel()
-        out._array = (memory[: result.numel()] if large else np.empty(result.numel(), memory.dtype)).reshape(
-            result.shape
-        )
+        n, memory = result.numel(), out._array.reshape(-1)
+        if memory.size < n or not out._array.flags.c_contiguous:
+            memory = np.empty(n, memory.dtype)
+        out._array = memory[:n].reshape(result.shape)
     return assign(out, result)

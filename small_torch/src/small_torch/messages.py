@@ -225,11 +225,8 @@ ValueError: slope: negative_slope {} not a valid number
 ValueError: target batch: Expected input batch_size ({}) to match target batch_size ({}).
 ValueError: total length: Expected total_length to be at least the length of the longest sequence in input, but got total_length={} and max sequence length being {}
 ValueError: unused zeros: Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.
-ValueError: vmap dim: {0}: Got in_dim={1} for some input, but that input is a Tensor of dimensionality {2} so expected in_dim to satisfy -{2} <= in_dim < {2}.
-ValueError: vmap of no tensor: {}: Got in_dim={} for an input but the input is of type {}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim
 ValueError: vmap of other results: vmap({}, ...): `{}` must only return Tensors, got type {}. Did you mean to set out_dims= to None for output?
 ValueError: vmap sizes: vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {} for the mapped dimension
-ValueError: vmap without inputs: vmap({})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The latter is unsupported.
 ValueError: weight size: Weights and input must have the same size.
 """  # noqa: E501
 TEXTS = {}

@@ -16,25 +16,17 @@ from .tape import Node, recording, set_grad_enabled
 from .tensor import Tensor, cpu, record, record_many
 
 
-def record_view(source, array, name, rule, replay):
-    """Record a view. replay: makes the view of its source again."""
-    out = record(array, name, (source,), rule)
-    attach(out, source, replay, None if recording[0] else "view without graph")
-    return out
-
-
 def record_views(source, arrays, name, rule, replay):
     """Record several views, whose gradients come back together. replay: makes one of them again, by its number."""
     outs = record_many(arrays, name, (source,), rule) if arrays else []
-    limit = "many views" if recording[0] else "view without graph"
     for number, out in enumerate(outs):
-        attach(out, source, partial(replay, number=number), limit)
+        attach(out, source, partial(replay, number=number), "many views")
     return tuple(outs)
 
 
-def attach(out, source, replay, limit):
+def attach(out, source, replay, limit=None):
     """Make a tensor a view. limit: the error if it is changed in place while it has a graph, or None."""
-    base = source
+    base, limit = source, limit if recording[0] else "view without graph"
     if source._base is not None:
         base, limit, first, then = source._base, source._limit or limit, source._replay, replay
 
@@ -73,13 +65,9 @@ def view_row(name, view, back=None):
 
     def operation(input, *arguments):
         shape = input._array.shape
-        return record_view(
-            input,
-            view(input._array, *arguments),
-            name,
-            lambda g: back(g, shape, *arguments),
-            lambda base: operation(base, *arguments),
-        )
+        out = record(view(input._array, *arguments), name, (input,), lambda g: back(g, shape, *arguments))
+        attach(out, input, lambda base: operation(base, *arguments))
+        return out
 
     return operation
 
