@@ -2,7 +2,7 @@
 
 from . import random
 from .autograd import engine
-from .autograd.functional import derivatives
+from .autograd.functional import derivatives, gradients
 from .joining import stack
 from .messages import error, refuse
 from .tape import Accumulate, edge_of, enable_grad, is_grad_enabled
@@ -128,11 +128,14 @@ def differentiate(func, argnums, args, kwargs, scalar=False):
         edges = [edge_of(y) for y in leaves_of(value) if y.requires_grad]
         leaves = {node.variable for node in engine.count_edges(edge[0] for edge in edges) if type(node) is Accumulate}
         again = outer and any(leaf._requires_grad for leaf in leaves - {*xs})  # an outer transform differentiates
-        found = [derivatives(y, xs, again, may_be_empty=True) for y in leaves_of(value)]
+        if scalar:
+            found = [[g if again else g.detach() for g in gradients(value, xs, again)]]
+        else:
+            found = [[as_part(x) for x in derivatives(y, xs, again, may_be_empty=True)] for y in leaves_of(value)]
     for x in xs:
         x._requires_grad = x._grad_fn is not None  # outer transforms need not differentiate for these leaves
     chosen = chosen if isinstance(argnums, tuple) else chosen[0]
-    return value, [rebuild(chosen, iter(tensors) if scalar else map(as_part, tensors)) for tensors in found]
+    return value, [rebuild(chosen, iter(tensors)) for tensors in found]
 
 
 def grad(func, argnums=0):

@@ -20,15 +20,18 @@ def as_tensors(tensors, kind):
 
 def derivatives(output, xs, create_graph, may_be_empty=False):
     """Return ∂ output / ∂ x for each x: (*output, *x). may_be_empty: whether torch takes an output without numbers."""
-    if not output.requires_grad:
-        rows = [[zeros_like(x) for x in xs]] * output.numel()
-    else:
-        options = {"retain_graph": True, "create_graph": create_graph, "materialize_grads": True}
-        rows = [grad(y, xs, **options) for y in output.reshape(-1)]
+    rows = [gradients(y, xs, create_graph) for y in output.reshape(-1)]
     if not rows and may_be_empty:
         return [x.new_zeros(output.shape + x.shape) for x in xs]
     by_input = [stack([row[i] for row in rows]).reshape(output.shape + x.shape) for i, x in enumerate(xs)]
     return by_input if create_graph else [x.detach() for x in by_input]
+
+
+def gradients(y, xs, create_graph):
+    """Return the gradients of a number for some tensors, zeros where there is none."""
+    if not y.requires_grad:
+        return [zeros_like(x) for x in xs]
+    return grad(y, xs, retain_graph=True, create_graph=create_graph, materialize_grads=True)
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False):
