@@ -17,14 +17,14 @@ J.hessian(lambda a, b: (a * b**2).sum(), (x, x)) | J.hessian(lambda a: a**2, x) 
 (z := Double.apply(l * 1), z.sum().backward(), z.sum().backward(), l.grad) | t.pdist(m.half()) | t.cdist(m.half(), m.half()) | L.matrix_rank(m.long()) | t.addmm(l, m, m, beta=0) | t.ones(2).index_fill(0, t.tensor([0]), t.tensor(1j))
 """  # noqa: E501
 TRANSFORMS = """
-f.grad(lambda a: a**2)(x) | f.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, x + 1) | f.grad(lambda a: ((a**2).sum(), a), has_aux=True)(x)
-f.grad(lambda d: (d["w"]**2).sum())({"w": x}) | f.grad(f.grad(t.sin))(w.detach()) | f.vmap(f.grad(t.sin))(x) | f.grad_and_value(lambda a: (a**2).sum())(x)
+f.grad(lambda a: a**2)(x) | f.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, x + 1)
+f.grad(lambda d: (d["w"]**2).sum())({"w": x}) | f.grad(f.grad(t.sin))(w.detach()) | f.vmap(f.grad(t.sin))(x)
 f.vmap(lambda d: d["a"] * d["b"], in_dims=({"a": 0, "b": None},))({"a": m, "b": x}) | f.vmap(lambda a: {"s": a.sum()})(m) | f.vmap(lambda a: 3)(m)
-f.vmap(lambda a: a)(3) | f.vmap(lambda a: a)() | f.vmap(lambda a: t.rand(1))(m) | f.vmap(lambda a: a * 2, out_dims=1)(m) | f.vmap(t.dot)(m, t.ones(3, 2))
+f.vmap(lambda a: t.rand(1))(m) | f.vmap(lambda a: a * 2, out_dims=1)(m) | f.vmap(t.dot)(m, t.ones(3, 2))
 f.vmap(lambda a, b: a * b, in_dims=(0, None))(m, x) | f.vmap(f.vmap(lambda a, b: a * b, in_dims=(None, 0)), in_dims=(0, None))(x, x)
 f.jacrev(lambda a, b: a * b, argnums=(0, 1))(x, x) | f.jacrev(f.jacrev(lambda a: (a**3).sum()))(x)
 f.vmap(f.grad(lambda p, a: f.functional_call(n, p, (a,)).sum()), in_dims=(None, 0))({"weight": t.ones(1, 2), "bias": t.zeros(1)}, m)
-f.vmap(lambda a: a * 2)(m[:0]) | f.vmap(t.sum, in_dims=1)(m[:, :0]) | f.jacrev(t.tanh)(x[:0]) | f.vmap(lambda a: a)(x[0]) | f.jacrev(t.exp)(l).sqrt_()
+f.vmap(lambda a: a * 2)(m[:0]) | f.vmap(t.sum)(l[:0]).requires_grad | f.vmap(t.sum, in_dims=1)(m[:, :0]) | f.jacrev(t.tanh)(x[:0]) | f.jacrev(t.exp)(l).sqrt_()
 """  # noqa: E501
 MATRICES = """
 t.einsum("ij,jk->ik", m.long(), m) | t.einsum("i,i->", x.long(), x) | t.einsum("ij,jk", m > 0, m > 0) | t.einsum("i1->i", m) | t.einsum("ij->ijj", m)

@@ -93,6 +93,7 @@ def grad_modes(t):
         with t.enable_grad(), t.no_grad():
             modes.append(t.is_grad_enabled())
         modes.append(t.is_grad_enabled())
+    t.set_grad_enabled(False)(lambda: modes.append(t.is_grad_enabled()))()
     with t.enable_grad():
         pass
     return [*modes, t.is_grad_enabled()]

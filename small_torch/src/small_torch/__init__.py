@@ -17,7 +17,7 @@ from .arithmetic import imag, real
 from .comparing import where
 from .dtypes import Size, device, dtype, finfo, get_default_dtype, iinfo, set_default_dtype
 from .func import vmap
-from .in_place import assign, give_to, setitem
+from .in_place import assign, clone_graph, give_to, setitem
 from .indexing import getitem
 from .matrices import tensordot, transpose_matrices
 from .memory import check_memory, overlaps_itself
@@ -138,7 +138,7 @@ def _in_place(function):
                 return change(self, *arguments, **options)
         if self._base is not None or self._requires_grad:
             views.check_may_change(self)
-        if self._overlaps and overlaps_itself(self._array):
+        if not self._array.flags.c_contiguous and overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
         before, has_graph, shared = self, self._requires_grad, []
         for x in (*arguments, *options.values()) if options else arguments:
@@ -147,8 +147,7 @@ def _in_place(function):
                 if x._changes is self._changes and (x._array.ndim or not fills):  # a number to fill with is read before
                     shared.append(x._array)
         if has_graph and tape.recording[0]:
-            before = Tensor(self._array.copy())  # the backward pass needs its old numbers
-            before._grad_fn, before._requires_grad, before._output = self.grad_fn, self._requires_grad, self._output
+            before = clone_graph(self, self._array.copy())  # the backward pass needs its old numbers
         if shared and not strict:
             check_memory(self._array, *shared, whole=whole, may_repeat=may_repeat)
         if name in ("cumsum", "cumprod"):

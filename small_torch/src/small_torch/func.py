@@ -1,10 +1,11 @@
 """Transforms of functions. They loop over rows, where torch computes all rows at once."""
 
 from . import random
-from .autograd import engine, functional
+from .autograd import engine
+from .autograd.functional import derivatives, gradients
 from .joining import stack
 from .messages import error, refuse
-from .tape import enable_grad, is_grad_enabled
+from .tape import Accumulate, edge_of, enable_grad, is_grad_enabled
 from .tensor import Tensor
 
 
@@ -24,29 +25,26 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         for table in (part._parameters, part._buffers):
             slots |= {f"{path}.{name}" if path else name: (table, name) for name in table}
     if strict and {*names} != {*slots}:
-        kinds = (
-            ("Unexpected", [n for n in names if n not in slots]),
-            ("Missing", sorted(n for n in slots if n not in names)),
-        )
-        errors = [f"{kind} key(s): {', '.join(map(repr, keys))}." for kind, keys in kinds if keys]
+        kinds = {"Unexpected": [n for n in names if n not in slots], "Missing": sorted({*slots} - {*names})}
+        errors = [f"{kind} key(s): {', '.join(map(repr, keys))}." for kind, keys in kinds.items() if keys]
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(errors))
     new = {name: tensor for tensors in dicts for name, tensor in tensors.items() if name in slots}
+    before = {path: table[name] for path, (table, name) in slots.items()}
     if tie_weights:  # replace shared parameters under all their names
-        by_tensor = {id(table[name]): new[path] for path, (table, name) in slots.items() if path in new}
-        new |= {
-            path: by_tensor[id(table[name])] for path, (table, name) in slots.items() if id(table[name]) in by_tensor
-        }
-    before = {path: slots[path][0][slots[path][1]] for path in new}
+        by_tensor = {id(before[path]): tensor for path, tensor in new.items()}
+        new |= {path: by_tensor[id(tensor)] for path, tensor in before.items() if id(tensor) in by_tensor}
+
+    def replace(tensors):
+        for path in new:
+            table, name = slots[path]
+            table[name] = tensors[path]
+
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     try:
-        for path, tensor in new.items():
-            table, name = slots[path]
-            table[name] = tensor
+        replace(new)
         return module(*args, **(kwargs or {}))
     finally:
-        for path, tensor in before.items():
-            table, name = slots[path]
-            table[name] = tensor
+        replace(before)
 
 
 # Nested tuples, lists and dictionaries of tensors
@@ -87,24 +85,20 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     name = getattr(func, "__name__", func)
 
     def mapped(*args, **kwargs):
-        refuse(not args, "vmap without inputs", name)
         inputs, call = leaves_of(args), f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
         dims = spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args)
-        for value, dim in zip(inputs, dims):
-            refuse(dim is not None and not isinstance(value, Tensor), "vmap of no tensor", call, dim, type(value))
-            outside = dim is not None and not -value.ndim <= dim < value.ndim
-            refuse(outside, "vmap dim", call, dim, value.ndim if outside else 0)
-        sizes = [value.size(dim) for value, dim in zip(inputs, dims) if dim is not None]
+        mapped_inputs = [(value, dim) for value, dim in zip(inputs, dims) if dim is not None]
+        for value, dim in mapped_inputs:
+            wrong = not isinstance(value, Tensor) or not -value.ndim <= dim < value.ndim
+            refuse(wrong, "{}: Got in_dim={} for an input without such an axis", call, dim, kind=ValueError)
+        sizes = [value.size(dim) for value, dim in mapped_inputs]
         refuse(not sizes, "{}: at least one input must be mapped", call, kind=ValueError)
         refuse(len({*sizes}) > 1, "vmap sizes", sizes)
-        # if there are no rows, a row of zeros shows the results' shapes
-        some = [
-            x
-            if dim is None or sizes[0]
-            else x.new_zeros([1 if i == dim % x.ndim else n for i, n in enumerate(x.shape)])
-            for x, dim in zip(inputs, dims)
-        ]
-        rows = [[x] * (sizes[0] or 1) if dim is None else x.unbind(dim) for x, dim in zip(some, dims)]
+        rows = []
+        for x, dim in zip(inputs, dims):
+            if dim is not None and not sizes[0]:  # a row of zeros shows the results' shapes
+                x = x.sum(dim, keepdim=True).to(x.dtype)
+            rows.append([x] * max(sizes[0], 1) if dim is None else x.unbind(dim))
         results = []
         with random.drawing_in_rows(randomness) as begin_row:
             for row in zip(*rows):
@@ -112,99 +106,54 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 results.append(func(*rebuild(args, iter(row)), **kwargs))
         for value in leaves_of(results[0]):
             refuse(not isinstance(value, Tensor), "vmap of other results", name, name, type(value))
-        columns = zip(*map(leaves_of, results))
-        stacked = [stack(list(column), dim) for column, dim in zip(columns, spread(out_dims, results[0]))]
-        if not sizes[0]:
-            stacked = [x.narrow(dim, 0, 0) for x, dim in zip(stacked, spread(out_dims, results[0]))]
-        return rebuild(results[0], iter(stacked))
+        columns = zip(zip(*map(leaves_of, results)), spread(out_dims, results[0]))
+        stacked = (stack(list(column), dim).narrow(dim, 0, sizes[0]) for column, dim in columns)
+        return rebuild(results[0], stacked)
 
     return mapped
 
 
-def grad_and_value(func, argnums=0, has_aux=False):
-    """Return a function that computes the gradient of a scalar `func`, and its value.
+def differentiate(func, argnums, args, kwargs, scalar=False):
+    """Return the value of a function, and the derivatives of each tensor in it, in the containers of the arguments."""
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    chosen = tuple(args[number] for number in numbers)
+    outer = is_grad_enabled()
+    with enable_grad():
+        xs = [x * 1 if x.requires_grad and outer else x.detach().requires_grad_() for x in leaves_of(chosen)]
+        new = dict(zip(numbers, rebuild(chosen, iter(xs))))
+        value = func(*(new.get(number, argument) for number, argument in enumerate(args)), **kwargs)
+        if scalar and (not isinstance(value, Tensor) or value.ndim):
+            got = f"tensor with {value.ndim} dims" if isinstance(value, Tensor) else type(value)
+            raise error("gradient of no number", got)
+        edges = [edge_of(y) for y in leaves_of(value) if y.requires_grad]
+        leaves = {node.variable for node in engine.count_edges(edge[0] for edge in edges) if type(node) is Accumulate}
+        again = outer and any(leaf._requires_grad for leaf in leaves - {*xs})  # an outer transform differentiates
+        if scalar:
+            found = [[g if again else g.detach() for g in gradients(value, xs, again)]]
+        else:
+            found = [[as_part(x) for x in derivatives(y, xs, again, may_be_empty=True)] for y in leaves_of(value)]
+    for x in xs:
+        x._requires_grad = x._grad_fn is not None  # outer transforms need not differentiate for these leaves
+    chosen = chosen if isinstance(argnums, tuple) else chosen[0]
+    return value, [rebuild(chosen, iter(tensors)) for tensors in found]
 
-    argnums: the number of the argument that the gradient is for, or a tuple of numbers; an argument may be nested
-    containers of tensors. has_aux: func returns more, as the second part of a tuple.
+
+def grad(func, argnums=0):
+    """Return a function that computes the gradient of a scalar `func` for one argument, or for a tuple of arguments.
+
+    An argument may be nested containers of tensors.
     """
-
-    def derivatives(*args, **kwargs):
-        numbers = argnums if isinstance(argnums, tuple) else (argnums,)
-        outer, chosen = is_grad_enabled(), tuple(args[number] for number in numbers)
-        with enable_grad():
-            # an outer transform may differentiate again: then the tensors keep their graph
-            xs = [x * 1 if x.requires_grad and outer else x.detach().requires_grad_() for x in leaves_of(chosen)]
-            new = dict(zip(numbers, rebuild(chosen, iter(xs))))
-            returned = func(*(new.get(number, value) for number, value in enumerate(args)), **kwargs)
-            value, aux = returned if has_aux else (returned, None)
-            if not isinstance(value, Tensor) or value.ndim:
-                got = f"tensor with {value.ndim} dims" if isinstance(value, Tensor) else type(value)
-                raise error("gradient of no number", got)
-        nested = (
-            outer
-            and any(x.requires_grad for x in leaves_of(args) if isinstance(x, Tensor))
-            or depends_on_others(value, xs)
-        )
-        with enable_grad():
-            if value.requires_grad:
-                found = engine.grad(value, xs, create_graph=nested, materialize_grads=True)
-            else:
-                found = [x.detach() * 0 for x in xs]
-        if not nested:
-            found, value = [g.detach() for g in found], value.detach()
-            aux = rebuild(aux, (x.detach() if isinstance(x, Tensor) else x for x in leaves_of(aux)))
-        gradients = rebuild(chosen, iter(found))
-        gradients = gradients if isinstance(argnums, tuple) else gradients[0]
-        return gradients, (value, aux) if has_aux else value
-
-    return derivatives
-
-
-def depends_on_others(value, xs):
-    """Return True if a value depends on tensors of an outer transform, beside `xs`."""
-    own, seen, todo = {id(x) for x in xs}, set(), [value._grad_fn] if value._grad_fn is not None else []
-    nodes = {x._grad_fn for x in xs}
-    while todo:
-        node = todo.pop()
-        if node in seen or node in nodes:
-            continue
-        seen.add(node)
-        for edge in node.edges:
-            if isinstance(edge, tuple):
-                todo.append(edge[0])
-            elif edge is not None and id(edge) not in own:
-                return True
-    return False
-
-
-def grad(func, argnums=0, has_aux=False):
-    """Return a function that computes the gradient of a scalar `func`; see `grad_and_value`."""
-
-    def derivatives(*args, **kwargs):
-        gradients, value = grad_and_value(func, argnums, has_aux)(*args, **kwargs)
-        return (gradients, value[1]) if has_aux else gradients
-
-    return derivatives
+    return lambda *args, **kwargs: differentiate(func, argnums, args, kwargs, scalar=True)[1][0]
 
 
 def jacrev(func, argnums=0):
     """Return a function that computes the derivatives of `func` for its argument argnums: (*output, *argument)."""
 
-    def derivatives(*args):
-        numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    def jacobian(*args, **kwargs):
+        value, found = differentiate(func, argnums, args, kwargs)
+        return rebuild(value, iter(found))
 
-        def of_arguments(*xs):
-            new = dict(zip(numbers, xs))
-            return func(*(new.get(number, value) for number, value in enumerate(args)))
-
-        xs = tuple(args[number] for number in numbers)
-        outer = any(isinstance(x, Tensor) and x.requires_grad for x in args)
-        create_graph = is_grad_enabled() and (outer or of_arguments(*xs).requires_grad)
-        xs = xs if isinstance(argnums, tuple) else xs[0]
-        found = functional.jacobian(of_arguments, xs, create_graph=create_graph, vectorize=True)
-        return rebuild(found, map(as_part, leaves_of(found)))
-
-    return derivatives
+    return jacobian
 
 
 def as_part(x):

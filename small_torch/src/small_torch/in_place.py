@@ -7,7 +7,7 @@ from .elementwise import FormulaNode, quiet, zeros
 from .indexing import as_tuple, check_source, index_tensors, put, shrink, split_index, write
 from .memory import check_memory, has_repeats
 from .messages import refuse
-from .operands import KINDS, broadcast_error, check_fill, scalar_array, tensor_type
+from .operands import KINDS, broadcast_error, cannot_broadcast, check_fill, scalar_array, tensor_type
 from .tape import recording
 from .tensor import Tensor, record, wrap
 from .views import check_may_change, take_graph
@@ -23,11 +23,10 @@ def assign(tensor, new, may_repeat=False):
     if 0 in tensor._array.strides and not may_repeat:
         check_memory(tensor._array)
     if new._array.shape != tensor._array.shape:
-        try:
-            broadcast = np.broadcast_shapes(new.shape, tensor.shape)
-        except ValueError:
-            raise broadcast_error(tensor, new) from None
-        refuse(broadcast != tuple(tensor.shape), "broadcast result", list(tensor.shape), list(broadcast))
+        if cannot_broadcast(tensor, new):
+            raise broadcast_error(tensor, new)
+        broadcast = np.broadcast_shapes(new.shape, tensor.shape)
+        refuse(broadcast != tensor.shape, "broadcast result", list(tensor.shape), list(broadcast))
         new = new.expand(tensor.shape)
     if new._array.dtype != tensor._array.dtype:
         refuse(new.dtype.kind > tensor.dtype.kind, "cast", new.dtype.title, tensor.dtype.title)
@@ -37,16 +36,16 @@ def assign(tensor, new, may_repeat=False):
     tensor._changes[0] += 1
     if has_graph:
         if not new._requires_grad:  # its own gradient is zero
-            new = record(new._array, "Copy", (clone_graph(tensor),), zeros)
+            new = record(new._array, "Copy", (clone_graph(tensor, tensor._array),), zeros)
         elif isinstance(new._grad_fn, FormulaNode) and new._array.dtype == tensor._array.dtype:
             new._grad_fn.move_result(tensor)
         take_graph(tensor, new)
     return tensor
 
 
-def clone_graph(tensor):
-    """Return a tensor with the present graph of one that is being changed."""
-    before = wrap(tensor._array)
+def clone_graph(tensor, array):
+    """Return an array as a tensor with the present graph of one that is being changed."""
+    before = wrap(array)
     before._grad_fn, before._requires_grad, before._output = tensor.grad_fn, tensor._requires_grad, tensor._output
     return before
 
@@ -61,31 +60,28 @@ def setitem(tensor, index, value):
         value = Tensor(scalar_array(value if fits else check_fill(value, tensor.dtype), tensor.dtype))
     elif places is not None:
         value = check_source(tensor._array[basic], value, as_tuple(index))
-    view = None
-    fills = not value.ndim and places is None and tensor._array[basic].ndim  # with a number; torch records it always
-    if recording[0] and (
-        tensor._requires_grad
-        or value._requires_grad
-        and (places is not None or fills or tensor._array.dtype.kind in "fc")
-    ):
-        view = tensor if places is not None and name == "Alias" else tensor[basic]
+    target, view, puts = tensor._array[basic], None, places is not None
+    fills = not value.ndim and not puts and target.ndim  # with a number; torch records it always
+    learns = value._requires_grad and (puts or fills or tensor._array.dtype.kind in "fc")
+    if recording[0] and (tensor._requires_grad or learns):
+        view = tensor if puts and name == "Alias" else tensor[basic]
         check_may_change(view, value)
-    if value._changes is tensor._changes or places is None and has_repeats(tensor._array):
-        target, source = tensor._array[basic], value._array
-        if places is None:
+    if value._changes is tensor._changes or not puts and has_repeats(tensor._array):
+        source = value._array
+        if not puts:
             write(target.copy(), None, value)  # raises an error if the shapes differ
             source = source if source.ndim > target.ndim else np.broadcast_to(source, target.shape)
-        check_memory(target, source, whole=places is not None, may_repeat=places is not None)
+        check_memory(target, source, whole=puts, may_repeat=puts)
     if view is None:
-        write(tensor._array[basic], places, value)
+        write(target, places, value)
         tensor._changes[0] += 1
         return
-    if places is None:
-        array, shape = view._array.copy(), value._array.shape
+    if puts:
+        new = put(view, places, value, "IndexPut", saved=index_tensors(index))
+    else:
+        array, shape = target.copy(), value._array.shape
         write(array, None, value)
         new = record(array, "Copy", (value,), lambda g: shrink(g, shape))
-    else:
-        new = put(view, places, value, "IndexPut", saved=index_tensors(index))
     view._array[...] = new._array
     tensor._changes[0] += 1
     take_graph(view, new)
@@ -96,9 +92,8 @@ def give_to(out, result, name):
     refuse(result.requires_grad or out.requires_grad, "gradient of out", name)
     refuse(result.dtype.kind > out.dtype.kind, "cast", result.dtype.title, out.dtype.title)
     if out.shape != result.shape:
-        memory = out._array.reshape(-1)
-        large = out._array.flags.c_contiguous and memory.size >= result.numel()
-        out._array = (memory[: result.numel()] if large else np.empty(result.numel(), memory.dtype)).reshape(
-            result.shape
-        )
+        n, memory = result.numel(), out._array.reshape(-1)
+        if memory.size < n or not out._array.flags.c_contiguous:
+            memory = np.empty(n, memory.dtype)
+        out._array = memory[:n].reshape(result.shape)
     return assign(out, result)

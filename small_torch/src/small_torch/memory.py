@@ -16,12 +16,8 @@ def contiguous(array):
 
 def is_in_rows(array):
     """Return True if each axis of an array has a larger stride than the next one, as the parts of rows have."""
-    before, *strides = array.strides
-    for step in strides:
-        if step >= before:
-            return False
-        before = step
-    return before > 0
+    steps = array.strides
+    return steps[-1] > 0 and all(before > step for before, step in zip(steps, steps[1:]))
 
 
 def in_columns(array):
@@ -87,9 +83,8 @@ def check_memory(target, *sources, whole=False, may_repeat=False):
         raise RuntimeError(SHARED.format("more than one element of the written-to tensor", "s"))
     for source in sources:
         same = source is target or places_of(source) == places_of(target)
-        if (whole if same else is_dense(target) and is_dense(source)) and (
-            source is target or np.may_share_memory(source, target)
-        ):
+        shared = whole if same else is_dense(target) and is_dense(source)
+        if shared and (source is target or np.may_share_memory(source, target)):
             raise RuntimeError(SHARED.format("some elements of the input tensor and the written-to tensor", ""))
 
 
@@ -113,11 +108,9 @@ def is_dense(array):
 
 def overlaps_itself(array):
     """Return True for windows that share numbers: a step along an axis is within those along shorter ones."""
-    if array.flags.c_contiguous or not array.size or has_repeats(array):
-        return False
     length = 0
     for step, n in sorted(zip(array.strides, array.shape)):
-        if n > 1 and step <= length:
+        if n > 1 and 0 < step <= length:
             return True
         length += (n - 1) * step
     return False

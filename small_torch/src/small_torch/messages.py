@@ -74,6 +74,7 @@ RuntimeError: lengths count: Expected `len(lengths)` to be equal to batch_size, 
 RuntimeError: lengths order: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.
 RuntimeError: lengths type: 'lengths' argument should be a 1D CPU int64 tensor, but got {}D {} Long tensor
 RuntimeError: linear axes: both arguments to linear need to be at least 1D, but they are {}D and {}D
+RuntimeError: many views: Output {1} of {2} is a view and {0} modified inplace. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.
 RuntimeError: matrix types: expected m1 and m2 to have the same dtype, but got: {} != {}
 RuntimeError: negative padding: narrow(): length must be non-negative.
 RuntimeError: no dim: {}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.
@@ -113,6 +114,7 @@ RuntimeError: unused input: The differentiated Tensor at index {} appears to not
 RuntimeError: vector sizes: inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got {} and {} elements respectively
 RuntimeError: vector types: addmv input tensors must have the same dtype, but got {}, {}, and {}
 RuntimeError: view strides: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.
+RuntimeError: view without graph: A view was created in no_grad mode and {0} modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).
 TypeError: argument type: {} should be of type {}, got: {}
 TypeError: attribute type: cannot assign '{}' as {} '{}' ({} or None expected)
 TypeError: buffer: cannot assign '{}' object to buffer '{}' (torch Tensor or None required)

@@ -17,21 +17,18 @@ def dtype_in(data):
         return data.dtype
     if isinstance(data, (np.ndarray, np.generic)):
         return dtypes.from_array(data)
-    if isinstance(data, (bool, int, float, complex)):
+    if isinstance(data, tuple(PLAIN)):
         return dtypes.from_number(data)
     refuse(isinstance(data, str), "new(): invalid data type 'str'", kind=TypeError)
     refuse(not isinstance(data, (list, tuple, range)), "Could not infer dtype of {}", type(data).__name__)
     types = {type(item) for item in data}
-    if types <= PLAIN:
-        kinds = [dtypes.from_number(kind()) for kind in types]
-    else:
-        kinds = dict.fromkeys(dtype_in(item) for item in data)
-    return functools.reduce(dtypes.promote, kinds) if kinds else dtypes.default[0]
+    kinds = [dtypes.from_number(kind()) for kind in types] if types <= PLAIN else map(dtype_in, data)
+    return functools.reduce(dtypes.promote, kinds) if data else dtypes.default[0]
 
 
 def nested_array(data, dtype):
     """Return nested lists as an array; raise torch's errors where lengths or numbers do not fit."""
-    if type(data) is list and data and {*map(type, data)} == {float} and (dtype is None or dtype.kind > 1):
+    if type(data) is list and {*map(type, data)} == {float} and (dtype is None or dtype.kind > 1):  # the usual case
         return np.asarray(data).astype((dtype or dtypes.default[0]).np)
     shape, first = [], data
     while is_nested(first):
@@ -41,16 +38,16 @@ def nested_array(data, dtype):
         first = first[0]
     refuse(isinstance(first, str) and shape, "too many dimensions 'str'", kind=ValueError)
     dtype, data = dtype or dtype_in(data), parse_nested(data, shape, 0)
+    overflow, kind = "Overflow when unpacking long long", ValueError if shape else RuntimeError
     try:
         array = np.asarray(data)
         if array.dtype == object:  # integers of more than 64 bits
             array = np.asarray(data, dtype.np)
     except OverflowError:
-        raise (ValueError if shape else RuntimeError)("Overflow when unpacking long long") from None
-    refuse(array.dtype == np.uint64 and dtype.kind == 1, "Overflow when unpacking long long", kind=ValueError)
+        raise kind(overflow) from None
+    refuse(array.dtype == np.uint64 and dtype.kind == 1, overflow, kind=ValueError)
     check_range(array, dtype, dtype.name)
-    if array.dtype.kind == "c" and dtype.kind < 3 and dtype.kind:
-        raise TypeError("must be real number, not complex")
+    refuse(array.dtype.kind == "c" and 0 < dtype.kind < 3, "must be real number, not complex", kind=TypeError)
     return cast_array(array, dtype)
 
 
@@ -67,13 +64,13 @@ def parse_nested(data, shape, dim):
     """Return nested lists with numbers in place of tensors; raise torch's errors where lengths differ from `shape`."""
     if dim == len(shape):
         refuse(is_nested(data), "'list' object cannot be interpreted as an integer", kind=TypeError)
-        if is_tensor(data):
-            refuse(data.numel() != 1, "only one element tensors can be converted to Python scalars", kind=ValueError)
-            return data.item()
-        return data
+        if not is_tensor(data):
+            return data
+        refuse(data.numel() != 1, "only one element tensors can be converted to Python scalars", kind=ValueError)
+        return data.item()
     refuse(not is_nested(data), "not a sequence", kind=TypeError)
-    if len(data) != shape[dim]:
-        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})")
+    text = "expected sequence of length {} at dim {} (got {})"
+    refuse(len(data) != shape[dim], text, shape[dim], dim, len(data), kind=ValueError)
     if isinstance(data, np.ndarray) or dim + 1 == len(shape) and {type(item) for item in data} <= PLAIN:
         return data
     return [parse_nested(item, shape, dim + 1) for item in data]
@@ -83,9 +80,8 @@ def check_range(array, dtype, type_name):
     """Raise torch's RuntimeError for numbers that an integer type cannot hold. Negative ones may wrap around."""
     if dtype.kind == 1 and array.size and array.dtype.kind in "iuf":
         limits = np.iinfo(dtype.np)
-        low = limits.min if limits.min else -limits.max
-        if not (array.min() >= low and array.max() <= limits.max):
-            raise RuntimeError(f"value cannot be converted to type {type_name} without overflow")
+        fits = array.min() >= (limits.min or -limits.max) and array.max() <= limits.max
+        refuse(not fits, "value cannot be converted to type {} without overflow", type_name)
 
 
 def legacy_array(data, sizes):
@@ -96,6 +92,6 @@ def legacy_array(data, sizes):
         return np.zeros((data, *sizes) if type(data) is int else data, dtypes.default[0].np)
     if is_tensor(data):
         return data._array
-    if isinstance(data, (float, complex, bool)):
-        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    wrong = isinstance(data, (float, complex, bool))
+    refuse(wrong, "new(): data must be a sequence (got {})", type(data).__name__, kind=TypeError)
     return nested_array(data, dtypes.default[0])

@@ -7,9 +7,10 @@ from .arguments import NUMBERS
 from .tensor import Tensor
 
 # Operators, and the operations that they call.
-ARITHMETIC = "add sub mul floordiv:floor_divide truediv:div mod:remainder pow"
-BITWISE = "and:bitwise_and or:bitwise_or xor:bitwise_xor lshift rshift"
-COMPARISONS = "ne lt le gt ge"
+OPERATORS = """
+    add sub mul floordiv:floor_divide truediv:div mod:remainder pow and:bitwise_and or:bitwise_or xor:bitwise_xor lshift
+    rshift
+"""
 TYPES = (Tensor, *NUMBERS)
 
 
@@ -31,16 +32,20 @@ def eq(self, other):
     return comparing.eq(self, other) if isinstance(other, TYPES) else NotImplemented
 
 
+def wrap_numpy(self, array):
+    """Return the result of a function of numpy as a tensor: bools as numbers, as torch does."""
+    return Tensor(array.astype(np.uint8) if array.dtype == bool else array)
+
+
 def add_operators(change_in_place):
     """Give operators to Tensor. change_in_place: returns an operation's variant with a trailing underscore."""
-    entries = [(arithmetic, entry) for entry in ARITHMETIC.split()] + [(comparing, entry) for entry in BITWISE.split()]
-    for module, entry in entries:
-        name, _, operation = entry.partition(":")
-        operation = getattr(module, operation or name)
+    for entry in OPERATORS.split():
+        name, _, title = entry.partition(":")
+        operation = getattr(arithmetic, title or name, None) or getattr(comparing, title or name)
         setattr(Tensor, f"__{name}__", operator(operation))
         setattr(Tensor, f"__r{name}__", operator(operation, swapped=True))
         setattr(Tensor, f"__i{name}__", operator(change_in_place(operation)))
-    for name in COMPARISONS.split():
+    for name in "ne", "lt", "le", "gt", "ge":
         setattr(Tensor, f"__{name}__", operator(getattr(comparing, name)))
     Tensor.__eq__ = eq
     Tensor.__matmul__ = operator(matrices.matmul, Tensor)
@@ -50,8 +55,3 @@ def add_operators(change_in_place):
     Tensor.__pos__, Tensor.__neg__, Tensor.__abs__ = arithmetic.positive, arithmetic.neg, arithmetic.abs
     Tensor.__invert__ = comparing.bitwise_not
     Tensor.__array_wrap__ = wrap_numpy
-
-
-def wrap_numpy(self, array):
-    """Return the result of a function of numpy as a tensor: bools as numbers, as torch does."""
-    return Tensor(array.astype(np.uint8) if array.dtype == bool else array)

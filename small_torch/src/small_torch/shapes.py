@@ -126,13 +126,30 @@ def can_view(array, shape):
 
 
 def view(input, *shape, **named):
-    """Return a view of another shape, or of the same memory in another type; raise RuntimeError if there is none."""
-    if not (len(shape) == 1 and isinstance(shape[0], dtypes.dtype)):
+    """Return a view of another shape, or of the same memory in another type.
+
+    Raise RuntimeError where the numbers would have to be copied.
+    """
+    dtype = named.pop("dtype", None) if not shape else shape[0] if isinstance(shape[0], dtypes.dtype) else None
+    if dtype is None:
         return view_to_shape(input, *shape, **named)
-    try:
-        out = Tensor(input._array.view(shape[0].np))
-    except ValueError as problem:
-        raise RuntimeError(str(problem)) from None
+    refuse_keywords("view", named)
+    return view_type(input, dtype)
+
+
+def view_type(input, dtype):
+    """Return the bytes of a tensor as numbers of another type."""
+    size, ratio, array = dtype.itemsize, dtype.itemsize / input.itemsize, input._array
+    if ratio != 1:
+        names = f"{input.dtype.title} as {dtype.title} (different element sizes)"
+        refuse(not input.ndim, f"self.dim() cannot be 0 to view {names}")
+        text = f"self.size(-1) must be divisible by {ratio:g} to view {names}, but got {input.shape[-1]}"
+        refuse(array.shape[-1] * array.itemsize % size, text)
+        *steps, last = input.stride()
+        places = [input.data_ptr(), *(step * array.itemsize for step in steps)]
+        wrong = last != 1 or any(place % size for place in places)
+        refuse(wrong, f"the strides and the offset of self do not fit to view {names}")
+    out = Tensor(array.view(dtype.np))
     out._changes = input._changes
     return out
 
@@ -273,9 +290,7 @@ def unfold(input, dimension: int, size: int, step: int):
     dim, n = axis(dimension, input.ndim), input._array.shape[dimension] if input.ndim else 1
     refuse(not 0 <= size <= n, "maximum size for tensor at dimension {} is {} but size is {}", dim, n, size)
     refuse(step <= 0, "step is {} but must be > 0", step)
-    out = windows(input, dim, size, step)
-    out._overlaps = True
-    return out
+    return windows(input, dim, size, step)
 
 
 def numel(input):

@@ -2,19 +2,17 @@
 
 Each operation on tensors that require a gradient leaves a `Node`: the nodes that its inputs came from, and a rule that
 turns a gradient of its output into gradients of its inputs. `autograd.engine` walks the nodes from the last one made to
-the first.
+the first. Rules are written with operations on tensors: with `create_graph` they leave nodes as well.
 
-Rules are written with operations on tensors. So a gradient can itself be differentiated: with `create_graph`, the rules
-leave nodes as well.
-
-This package does not import `companion`: the book's pages prove `companion` equal to this torch, and the proof would be
-empty if one were made of the other.
+This package does not import `companion`, which the book's pages prove equal to this torch.
 """
 
 import contextlib
 import functools
 import inspect
 import itertools
+import math
+import weakref
 
 import numpy as np
 
@@ -23,12 +21,10 @@ from .dtypes import BY_NUMPY_TYPE
 from .messages import error, refuse
 
 recording = [True]  # whether operations leave nodes; False within no_grad, None within inference_mode
-
 anomalies = [False]  # whether the backward pass checks for NaN
+count = itertools.count()  # nodes are numbered in the order of creation: inputs come before outputs
 
 ODD_NAMES = {"Copy": "CopyBackwards", "CopySlices": "CopySlices"}
-
-count = itertools.count()  # nodes are numbered in the order of creation: inputs come before outputs
 
 
 def axes_to_sum(from_shape, to_shape):
@@ -49,15 +45,13 @@ def fit(g, shape):
 class Node:
     """One recorded operation.
 
-    edges: where the gradient of each input goes: (node, number of its output), a leaf, or None.
-
-    inputs: shape and type of each input, which its gradient gets, too.
-
-    rule: a function of the output's gradient (of one gradient for each output, if there are several) that returns one
-    for each input.
-
-    saved: (tensor, version) of the tensors that the rule needs unchanged.
+    edges: where the gradient of each input goes: (node, number of its output), or None. inputs: shape and type of each
+    input, which its gradient gets, too. rule: a function of one gradient for each output that returns one for each
+    input. saved: (tensor, version) of the tensors that the rule needs unchanged.
     """
+
+    retained = {}  # number of an output → weak reference to the tensor that keeps its gradient
+    takes_none = False  # whether the rule takes None for an output without a gradient
 
     def __init__(self, name, inputs, rule, saved=(), outputs=1):
         # edges first, since they may make nodes of views
@@ -67,13 +61,10 @@ class Node:
         self.saved = [(tensor, tensor._changes[0]) for tensor in saved]
         for tensor in saved:
             check_saved(tensor)
-        self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
+        self.shapes, self.hooks = [None] * outputs, {}
 
     def __getattr__(self, name):  # Python calls it only for missing attributes
-        text = f"{type(self).__name__!r} object has no attribute {name!r}"
-        raise AttributeError(f"{name} {EXPLANATION}" if name.startswith("_saved") else text)
-
-    retained = None  # number of an output → weak reference to the tensor that keeps its gradient
+        raise AttributeError(f"{name} of {self.name()} {EXPLANATION}")
 
     def name(self):
         return self.name_of(0 if isinstance(self.title, str) else 1)
@@ -90,10 +81,7 @@ class Node:
 
     @property
     def next_functions(self):
-        functions = (
-            edge if isinstance(edge, tuple) else (None if edge is None else Accumulate(edge), 0) for edge in self.edges
-        )
-        return tuple(functions)
+        return tuple((None, 0) if edge is None else edge for edge in self.edges)
 
     def gradients(self, output_gradients):
         """Return the gradients of the inputs, from those of the outputs: a list in which None stands for zeros."""
@@ -113,19 +101,54 @@ class Node:
         """Return a gradient in its input's shape and type: summed over axes along which the input was repeated."""
         if gradient is None or index >= len(self.inputs):
             return gradient
-        shape, dtype = self.inputs[index]
-        gradient_shape = gradient._array.shape
-        if gradient_shape != shape:
-            last_sizes = gradient_shape[len(gradient_shape) - len(shape) :]
-            if len(gradient_shape) < len(shape) or any(n not in (1, m) for n, m in zip(shape, last_sizes)):
-                raise error("gradient shape", self.name(), index, list(gradient_shape), list(shape))
+        (shape, dtype), found = self.inputs[index], gradient._array.shape
+        if found != shape:
+            wrong = len(found) < len(shape) or any(n not in (1, m) for n, m in zip(shape[::-1], found[::-1]))
+            refuse(wrong, "gradient shape", self.name(), index, list(found), list(shape))
             gradient = fit(gradient, shape)
-        return gradient if gradient._array.dtype == dtype else cast_gradient(gradient, dtype)
+        if gradient._array.dtype == dtype:
+            return gradient
+        return (gradient.real if dtype.kind == "f" else gradient).to(BY_NUMPY_TYPE[dtype])
+
+    def free(self):
+        """Forget what the rule needs; without saved tensors it may run again."""
+        if self.saved:
+            self.rule, self.saved = None, ()
 
 
-def cast_gradient(gradient, dtype):
-    """Return a gradient in numpy's type of its input, the real part if that is real."""
-    return (gradient.real if dtype.kind == "f" else gradient).to(BY_NUMPY_TYPE[dtype])
+class Accumulate:
+    """The end of the backward pass at a leaf, whose `grad` it adds to."""
+
+    edges, next_functions, outputs, retained, number = (), (), 1, {}, math.inf
+
+    def __init__(self, leaf):
+        self.variable = leaf
+
+    @property
+    def hooks(self):
+        return {0: self.variable._hooks} if self.variable._hooks else {}
+
+    def name(self):
+        return "torch::autograd::AccumulateGrad"
+
+    def __repr__(self):
+        return f"<AccumulateGrad object at {id(self):#x}>"
+
+
+def edge_of(tensor):
+    """Return where a tensor's gradient goes: (node, number of its output), or None."""
+    if not tensor._requires_grad:
+        return None
+    node = tensor._grad_fn if tensor._base is None else tensor.grad_fn
+    if node is not None:
+        return node, tensor._output
+    if tensor._base is not None and tensor._base._requires_grad:
+        return None  # a view that only its base's flag lets require a gradient has no end for it
+    node = tensor._end and tensor._end()
+    if node is None:
+        node = Accumulate(tensor)
+        tensor._end = weakref.ref(node)
+    return node, 0
 
 
 class FixedVersion(list):
@@ -135,13 +158,13 @@ class FixedVersion(list):
         refuse(recording[0] is not None, "inference change")
 
 
+class DetachedVersion(list):
+    """The version of a tensor after `detach_`."""
+
+
 def check_saved(tensor):
     """Raise RuntimeError for a tensor that was computed within inference_mode."""
     refuse(type(tensor._changes) is FixedVersion, "inference")
-
-
-class DetachedVersion(list):
-    """The version of a tensor after `detach_`."""
 
 
 def changed_error(tensor, version, made_by=None):
@@ -171,29 +194,22 @@ def check_nan(node, gradients):
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {place}th output.")
 
 
-class Accumulate:
-    """The end of the backward pass at a leaf, whose `grad` it adds to."""
+class _Setting(contextlib.ContextDecorator):
+    """A value that a call sets for good, and a `with` or decorated function for its duration."""
 
-    def __init__(self, leaf):
-        self.variable = leaf
+    def __init__(self, place, value):
+        self.place, self.value, self.before = place, value, place[0]
+        place[0] = value
 
-    next_functions = ()
+    def __call__(self, function):
+        self.place[0] = self.before
+        return super().__call__(function)
 
-    def name(self):
-        return "torch::autograd::AccumulateGrad"
+    def __enter__(self):
+        self.place[0] = self.value
 
-    def __repr__(self):
-        return f"<AccumulateGrad object at {id(self):#x}>"
-
-
-def edge_of(tensor):
-    """Return where a tensor's gradient goes: (node, number of its output), a leaf, or None."""
-    if not tensor._requires_grad:
-        return None
-    node = tensor._grad_fn if tensor._base is None else tensor.grad_fn
-    if node is None:  # a view that only its base's flag lets require a gradient has no end for it
-        return None if tensor._base is not None and tensor._base._requires_grad else tensor
-    return node, tensor._output
+    def __exit__(self, *error):
+        self.place[0] = self.before
 
 
 def rename_node(out, name, *needed):
@@ -210,18 +226,21 @@ def rename_node(out, name, *needed):
     return out
 
 
-class set_grad_enabled(contextlib.ContextDecorator):
+class set_grad_enabled(_Setting):
     """Set whether operations leave nodes: as a call, in a `with`, or as a decorator."""
 
     def __init__(self, mode):
-        self.before, self.mode = recording[0], bool(mode)
-        recording[0] = self.mode
+        super().__init__(recording, bool(mode))
 
-    def __enter__(self):
-        recording[0] = self.mode
 
-    def __exit__(self, *error):
-        recording[0] = self.before
+class set_detect_anomaly(_Setting):
+    """Set whether the backward pass raises an error at NaN: as a call, or in a `with`."""
+
+    def __init__(self, mode, check_nan=True):
+        super().__init__(anomalies, bool(mode and check_nan))
+
+
+detect_anomaly = functools.partial(set_detect_anomaly, True)
 
 
 class _Mode(contextlib.ContextDecorator):
@@ -236,21 +255,21 @@ class _Mode(contextlib.ContextDecorator):
         return type(self)()
 
     def __call__(self, function):
-        if inspect.isgeneratorfunction(function):  # its body runs later, in steps
+        if not inspect.isgeneratorfunction(function):
+            return super().__call__(function)
 
-            @functools.wraps(function)
-            def resume(*arguments, **options):
-                generator = function(*arguments, **options)
-                while True:
-                    with type(self)():
-                        try:
-                            value = next(generator)
-                        except StopIteration as end:
-                            return end.value
-                    yield value
+        @functools.wraps(function)
+        def resume(*arguments, **options):  # the generator's body runs later, in steps
+            generator = function(*arguments, **options)
+            while True:
+                with type(self)():
+                    try:
+                        value = next(generator)
+                    except StopIteration as end:
+                        return end.value
+                yield value
 
-            return resume
-        return super().__call__(function)
+        return resume
 
     def __enter__(self):
         self.stack.append(recording[0])
@@ -278,24 +297,6 @@ class inference_mode(_Mode):
 
 def is_grad_enabled():
     return bool(recording[0])
-
-
-class set_detect_anomaly:
-    """Set whether the backward pass raises an error at NaN: as a call, or in a `with`."""
-
-    def __init__(self, mode, check_nan=True):
-        self.before, anomalies[0] = anomalies[0], bool(mode and check_nan)
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, *error):
-        anomalies[0] = self.before
-
-
-class detect_anomaly(set_detect_anomaly):
-    def __init__(self, check_nan=True):
-        super().__init__(True, check_nan)
 
 
 class RemovableHandle:

@@ -12,10 +12,9 @@ import numpy as np
 
 from . import dtypes
 from .absent import no_method
-from .conversions import Conversions
 from .dtypes import Size, cast_array, cpu
 from .memory import arrange
-from .messages import refuse
+from .messages import refuse, warn_once
 from .nested import legacy_array
 from .printing import meta_text, tensor_text
 from .tape import DetachedVersion, FixedVersion, Node, RemovableHandle, recording
@@ -45,13 +44,12 @@ def axis(dim, ndim, wrap_scalar=True):
     return dim % size
 
 
-class Tensor(Conversions):
+class Tensor:
     """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _views = False, None, 0, None, None, None, None
-    retains_grad = False
-    _overlaps = False  # whether it is a view of windows, which share numbers
-    _grad, device = None, cpu
+    _end = None  # weak reference to the node that adds to the grad of a leaf
+    _grad, retains_grad, device = None, False, cpu
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
 
@@ -68,18 +66,12 @@ class Tensor(Conversions):
 
     # Type and shape
 
-    @property
-    def _version(self):
-        refuse(type(self._changes) is FixedVersion, "Inference tensors do not track version counter.")
-        return self._changes[0]
-
     dtype = property(lambda self: dtypes.BY_NUMPY_TYPE[self._array.dtype])
     ndim = property(lambda self: self._array.ndim)
     is_meta = property(lambda self: self.device.type == "meta")
-
-    @property
-    def shape(self):
-        return tuple.__new__(Size, self._array.shape)
+    shape = property(lambda self: tuple.__new__(Size, self._array.shape))
+    itemsize = property(lambda self: self._array.itemsize)
+    nbytes = property(lambda self: self._array.nbytes)
 
     def dim(self):
         """Return the number of axes."""
@@ -93,20 +85,17 @@ class Tensor(Conversions):
         return self._array.size
 
     nelement = numel
-    itemsize, nbytes = property(lambda self: self._array.itemsize), property(lambda self: self._array.nbytes)
 
     def element_size(self):
         return self._array.itemsize
 
     def stride(self, dim=None):
         """Return, for each axis, the distance of neighbours in memory, in numbers."""
-        strides, shape = [stride // self._array.itemsize for stride in self._array.strides], self._array.shape
+        shape, steps = self._array.shape, [step // self._array.itemsize for step in self._array.strides]
         for at in reversed(range(self.ndim)):
-            if shape[at] == 1 and strides[at] < 1:  # numpy's for a new axis
-                strides[at] = shape[at + 1] * strides[at + 1] if at + 1 < self.ndim else 1
-        if not self._array.size:  # numpy's are zeros; torch's are those of axes of length 1
-            strides = np.cumprod([1, *(max(n, 1) for n in self._array.shape[:0:-1])])[: self.ndim][::-1].tolist()
-        return tuple(strides) if dim is None else strides[axis(dim, self.ndim, False)]
+            if not self._array.size or shape[at] == 1 and steps[at] < 1:  # numpy's is 0; torch's fits the next axis
+                steps[at] = max(shape[at + 1], 1) * steps[at + 1] if at + 1 < self.ndim else 1
+        return tuple(steps) if dim is None else steps[axis(dim, self.ndim, False)]
 
     def data_ptr(self):
         return self._array.__array_interface__["data"][0] if self._array.size else 0
@@ -122,6 +111,13 @@ class Tensor(Conversions):
 
     # Gradients
 
+    is_leaf = property(lambda self: self.grad_fn is None)
+
+    @property
+    def _version(self):
+        refuse(type(self._changes) is FixedVersion, "Inference tensors do not track version counter.")
+        return self._changes[0]
+
     @property
     def grad(self):
         """The accumulated gradient of a leaf; None before the first one."""
@@ -132,9 +128,8 @@ class Tensor(Conversions):
     @grad.setter
     def grad(self, gradient):
         if gradient is not None:
-            if not isinstance(gradient, Tensor) and not getattr(gradient, "is_sparse", False):
-                kind = type(gradient).__name__
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {kind}")
+            text = "assigned grad expected to be a Tensor or None but got grad of type {}"
+            refuse(not isinstance(gradient, Tensor), text, type(gradient).__name__, kind=TypeError)
             refuse(gradient is self, "can't assign Variable as its own grad")
             refuse(gradient.dtype is not self.dtype, "grad type", gradient.dtype.c_name, self.dtype.title)
             refuse(gradient.shape != self.shape, "grad shape", list(gradient.shape), list(self.shape))
@@ -155,9 +150,8 @@ class Tensor(Conversions):
             self._share_requirement()
 
     def requires_grad_(self, requires_grad=True):
-        if not isinstance(requires_grad, bool):
-            kind = type(requires_grad).__name__
-            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
+        text = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
+        refuse(not isinstance(requires_grad, bool), text, type(requires_grad).__name__, kind=TypeError)
         refuse(requires_grad and self.dtype.kind < 2, "only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
         return self
@@ -168,33 +162,26 @@ class Tensor(Conversions):
             self._refresh()
         return self._grad_fn
 
-    @property
-    def is_leaf(self):
-        return self.grad_fn is None
-
     def retain_grad(self):
         """Keep the gradient of a tensor that is not a leaf, too."""
         refuse(not self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
         node = self.grad_fn
         if node is not None:
-            node.retained = {**(node.retained or {}), self._output: weakref.ref(self)}
+            node.retained = {**node.retained, self._output: weakref.ref(self)}
             self.retains_grad = True
 
     def register_hook(self, hook):
         """Call the hook with this tensor's gradient; if it returns a gradient, use that instead."""
         refuse(not self.requires_grad, "cannot register a hook on a tensor that doesn't require gradient")
-        if self.grad_fn is None:
-            if self._hooks is None:
-                self._hooks = {}
-            hooks = self._hooks
-        else:
-            hooks = self.grad_fn.hooks.setdefault(self._output, {})
-        return RemovableHandle(hooks, hook)
+        if self.grad_fn is not None:
+            return RemovableHandle(self.grad_fn.hooks.setdefault(self._output, {}), hook)
+        self._hooks = {} if self._hooks is None else self._hooks
+        return RemovableHandle(self._hooks, hook)
 
     def detach(self):
         """Return a tensor of the same numbers without a graph."""
-        out = Tensor(self._array)
-        out._changes, out.device = self._changes, self.device
+        out = self.data
+        out._changes = self._changes
         return out
 
     def to_dense(self):
@@ -217,10 +204,77 @@ class Tensor(Conversions):
 
     @data.setter
     def data(self, other):
-        kind = type(other).__name__
-        refuse(not isinstance(other, Tensor), f"Variable data has to be a tensor, but got {kind}", kind=TypeError)
+        wrong = not isinstance(other, Tensor)
+        refuse(wrong, "Variable data has to be a tensor, but got {}", type(other).__name__, kind=TypeError)
         refuse(self._requires_grad and other.dtype.kind < 2, "data of integers")
         self._array = other._array
+
+    # Conversions
+
+    def numpy(self, force=False):
+        """Return the numbers as a numpy array that shares memory."""
+        wrong = self.requires_grad and not force
+        refuse(wrong, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return self._array
+
+    def __array__(self, dtype=None):
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def tolist(self):
+        return self._array.tolist()
+
+    def item(self):
+        """Return the only number as a Python number."""
+        refuse(self._array.size != 1, "a Tensor with {} elements cannot be converted to Scalar", self._array.size)
+        return self._array.item()
+
+    def _number(self, name):
+        """Return the only number, for a conversion to torch's type of this name; "" stands for complex."""
+        refuse(self._array.size != 1, "only one element tensors can be converted to Python scalars", kind=ValueError)
+        number = self._array.item()
+        is_complex = name and isinstance(number, complex)
+        refuse(is_complex and number.imag, "value cannot be converted to type {} without overflow", name)
+        if name != "int64_t" and self.requires_grad:
+            warn_once(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first."
+            )
+        return number.real if is_complex else number
+
+    def __bool__(self):
+        values = "more than one value" if self._array.size else "no values"
+        refuse(self._array.size != 1, "Boolean value of Tensor with {} is ambiguous", values)
+        return bool(self._array.item())
+
+    def __int__(self):
+        return int(self._number("int64_t"))
+
+    def __float__(self):
+        return float(self._number("double"))
+
+    def __complex__(self):
+        return complex(self._number(""))
+
+    def __index__(self):
+        wrong = self._array.size != 1 or self.dtype.kind > 1
+        refuse(wrong, "only integer tensors of a single element can be converted to an index", kind=TypeError)
+        return int(self._array.item())
+
+    def __len__(self):
+        refuse(not self.ndim, "len() of a 0-d tensor", kind=TypeError)
+        return self._array.shape[0]
+
+    def __iter__(self):
+        refuse(not self.ndim, "iteration over a 0-d tensor", kind=TypeError)
+        return iter(self.unbind(0))
+
+    def __contains__(self, element):
+        refuse(not isinstance(element, (Tensor, int, float, complex)), "contained type", type(element))
+        return bool((self == element).any())
+
+    def __reversed__(self):
+        return self.flip(0) if self.ndim else self
 
     # Text and copies
 

@@ -11,39 +11,22 @@ from functools import partial
 import numpy as np
 
 from .elementwise import masked
+from .messages import error
 from .tape import Node, recording, set_grad_enabled
 from .tensor import Tensor, cpu, record, record_many
-
-NO_GRAD = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both"
-    " the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or"
-    " both outside (if you want the inplace to be tracked)."
-)
-MANY = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to"
-    " be modified inplace. You should replace the inplace operation by an out-of-place one."
-)
-
-
-def record_view(source, array, name, rule, replay):
-    """Record a view. replay: makes the view of its source again."""
-    out = record(array, name, (source,), rule)
-    attach(out, source, replay, None if recording[0] else NO_GRAD)
-    return out
 
 
 def record_views(source, arrays, name, rule, replay):
     """Record several views, whose gradients come back together. replay: makes one of them again, by its number."""
     outs = record_many(arrays, name, (source,), rule) if arrays else []
-    limit = MANY if recording[0] else NO_GRAD
     for number, out in enumerate(outs):
-        attach(out, source, partial(replay, number=number), limit)
+        attach(out, source, partial(replay, number=number), "many views")
     return tuple(outs)
 
 
-def attach(out, source, replay, limit):
-    """Make a tensor a view. limit: why it must not be changed in place while it has a graph, or None."""
-    base = source
+def attach(out, source, replay, limit=None):
+    """Make a tensor a view. limit: the error if it is changed in place while it has a graph, or None."""
+    base, limit = source, limit if recording[0] else "view without graph"
     if source._base is not None:
         base, limit, first, then = source._base, source._limit or limit, source._replay, replay
 
@@ -55,8 +38,6 @@ def attach(out, source, replay, limit):
     out._seen = changes[0]
     if base.device is not cpu:
         out.device = base.device
-    if source._overlaps:
-        out._overlaps = True
     if base._requires_grad:
         out._requires_grad = True
     elif base._array.dtype.kind in "fc":  # let the base find its view, in case it requires a gradient later
@@ -71,10 +52,8 @@ def attach(out, source, replay, limit):
 def view_row(name, view, back=None):
     """Make an operation that returns a view.
 
-    view: numpy's function of an array and arguments.
-
-    back: a function of the gradient, the input's shape and the arguments that returns the input's gradient; by default,
-    zeros with the gradient in the place of the view.
+    view: numpy's function of an array and arguments. back: a function of the gradient, the input's shape and the
+    arguments that returns the input's gradient; by default, zeros with the gradient in the place of the view.
     """
 
     def fill(g, shape, *arguments):
@@ -86,13 +65,9 @@ def view_row(name, view, back=None):
 
     def operation(input, *arguments):
         shape = input._array.shape
-        return record_view(
-            input,
-            view(input._array, *arguments),
-            name,
-            lambda g: back(g, shape, *arguments),
-            lambda base: operation(base, *arguments),
-        )
+        out = record(view(input._array, *arguments), name, (input,), lambda g: back(g, shape, *arguments))
+        attach(out, input, lambda base: operation(base, *arguments))
+        return out
 
     return operation
 
@@ -120,16 +95,9 @@ def refresh(view):
 
 def check_limit(view, changed):
     """Raise RuntimeError if the view is one of several, or was made within no_grad. changed: what is changed."""
-    if view._limit is None:
-        return
-    start, end = "A view was created in no_grad mode", " with grad mode enabled."
-    if view._grad_fn is not None:
-        start = f"Output {view._output} of {view._grad_fn.name().partition('Backward')[0]} is a view"
-        if view._limit is NO_GRAD:
-            start += " of a view which was created in no_grad mode"
-        else:
-            end = "."
-    raise RuntimeError(f"{start} and {changed} modified inplace{end} {view._limit}")
+    if view._limit is not None:
+        maker = view._grad_fn.name().partition("Backward")[0] if view._grad_fn else None
+        raise error(view._limit if maker else "view without graph", changed, view._output, maker)
 
 
 def check_may_change(tensor, *others):
@@ -186,12 +154,7 @@ def change_shape(operation):
 
 def change_windows(operation, tensor, arguments, options):
     """Change rows one after the other, where a number lies in several of them."""
-
-    def part(x, row):
-        return x.expand(tensor.shape)[row] if isinstance(x, Tensor) else x
-
     for row in np.ndindex(tensor._array.shape[:-1]):
-        operation(
-            tensor[row], *(part(x, row) for x in arguments), **{name: part(x, row) for name, x in options.items()}
-        )
+        parts = [x.expand(tensor.shape)[row] if isinstance(x, Tensor) else x for x in (*arguments, *options.values())]
+        operation(tensor[row], *parts[: len(arguments)], **dict(zip(options, parts[len(arguments) :])))
     return tensor

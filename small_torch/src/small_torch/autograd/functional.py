@@ -8,40 +8,30 @@ from ..tensor import Tensor
 from .engine import grad
 
 
-def check_tensors(tensors, kind, function):
-    """Return a tensor or tuple of tensors as a tuple; raise torch's TypeError for anything else."""
+def as_tensors(tensors, kind):
+    """Return a tensor or tuple of tensors as a tuple; raise torch's TypeError for anything else. kind: what it is."""
     if isinstance(tensors, Tensor):
         return (tensors,)
-    if not isinstance(tensors, tuple):
-        given = "given inputs" if kind == "inputs" else "given outputs of the user-provided function"
-        raise TypeError(
-            f"The {kind if kind == 'inputs' else 'outputs of the user-provided function'} given to {function} must be"
-            f" either a Tensor or a tuple of Tensors but the {given} has type {type(tensors)}."
-        )
+    wrong = not isinstance(tensors, tuple)
+    text = "The {0} given to jacobian must be either a Tensor or a tuple of Tensors but the given {0} has type {1}."
+    refuse(wrong, text, kind, type(tensors), kind=TypeError)
     return tensors
 
 
-def run(func, inputs, create_graph, function):
-    """Return new leaves in place of the inputs, and what the function makes of them: two tuples.
-
-    With create_graph, inputs with a graph keep it.
-    """
-    xs = check_tensors(inputs, "inputs", function)
-    xs = tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in xs)
-    return xs, func(*xs)
-
-
-def gradients(outputs, xs, vectors, create_graph):
-    """Return the gradients for the inputs, zeros where there is none."""
-    if not any(y.requires_grad for y in outputs):
-        return tuple(zeros_like(x) for x in xs)
-    return grad(outputs, xs, vectors, retain_graph=True, create_graph=create_graph, materialize_grads=True)
+def derivatives(output, xs, create_graph, may_be_empty=False):
+    """Return ∂ output / ∂ x for each x: (*output, *x). may_be_empty: whether torch takes an output without numbers."""
+    rows = [gradients(y, xs, create_graph) for y in output.reshape(-1)]
+    if not rows and may_be_empty:
+        return [x.new_zeros(output.shape + x.shape) for x in xs]
+    by_input = [stack([row[i] for row in rows]).reshape(output.shape + x.shape) for i, x in enumerate(xs)]
+    return by_input if create_graph else [x.detach() for x in by_input]
 
 
-def detached(tensors, create_graph, like):
-    """Return a tuple of tensors without a graph (with create_graph: as they are), or one if `like` is one."""
-    tensors = tuple(tensors) if create_graph else tuple(x.detach() for x in tensors)
-    return tensors if isinstance(like, tuple) else tensors[0]
+def gradients(y, xs, create_graph):
+    """Return the gradients of a number for some tensors, zeros where there is none."""
+    if not y.requires_grad:
+        return [zeros_like(x) for x in xs]
+    return grad(y, xs, retain_graph=True, create_graph=create_graph, materialize_grads=True)
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False):
@@ -50,35 +40,23 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False):
     Its shape is the output's followed by the input's; with several inputs or outputs it is a tuple (of tuples).
     """
     with enable_grad():
-        xs, returned = run(func, inputs, create_graph, "jacobian")
-        outputs = check_tensors(returned, "outputs", "jacobian")
+        xs = as_tensors(inputs, "inputs")
+        xs = [x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in xs]
+        returned = func(*xs)
         jacobians = []
-        for number, output in enumerate(outputs):
+        for number, output in enumerate(as_tensors(returned, "outputs of the user-provided function")):
             refuse(strict and not output.requires_grad, "strict jacobian", number)
-            rows = [gradients((y,), xs, None, create_graph) for y in output.reshape(-1)]
-            if not rows and vectorize:
-                jacobians.append(detached([output.new_zeros(output.shape + x.shape) for x in xs], False, inputs))
-                continue
-            columns = zip(*rows) if rows else [()] * len(xs)
-            by_input = [stack(list(column)).reshape(output.shape + x.shape) for column, x in zip(columns, xs)]
-            jacobians.append(detached(by_input, create_graph, inputs))
+            by_input = tuple(derivatives(output, xs, create_graph, vectorize))
+            jacobians.append(by_input if isinstance(inputs, tuple) else by_input[0])
     return tuple(jacobians) if isinstance(returned, tuple) else jacobians[0]
 
 
-def check_single(value, function):
-    """Raise torch's RuntimeError for a value that is not a single number."""
-    if value.numel() != 1:
-        raise RuntimeError(f"The Tensor returned by the function given to {function} should contain a single element")
-
-
-def hessian(
-    func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"
-):  # fmt: skip
+def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
     """Return the second derivatives of a function whose value is a single number: a tuple of tuples for a tuple."""
 
     def value(*xs):
         y = func(*xs)
-        check_single(y, "hessian")
+        refuse(y.numel() != 1, "The Tensor returned by the function given to hessian should contain a single element")
         return y.reshape(())
 
     def first_derivatives(*xs):

@@ -1,18 +1,8 @@
 """Record which operations run, under torch's names, for the checker of assignments."""
 
-from typing import NamedTuple
+from types import SimpleNamespace
 
 records = []  # open records, the last one opened at the end
-
-
-class Event(NamedTuple):
-    """One operation that ran."""
-
-    operation: str
-
-    def name(self):
-        """Return the operation's name."""
-        return self.operation
 
 
 class profile:
@@ -23,9 +13,9 @@ class profile:
 
 
 def note(name):
-    """Add an operation to all open records."""
+    """Add an operation, as an object with the method `name`, to all open records."""
     for record in records:
-        record.append(Event(name))
+        record.append(SimpleNamespace(name=lambda: name))
 
 
 def _enable_profiler_legacy(config):
