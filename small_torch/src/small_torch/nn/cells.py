@@ -1,17 +1,12 @@
 """RNN, LSTM and GRU cells: one time step per call."""
 
-from ..autograd.profiler_legacy import note
 from ..creation import zeros
-from ..messages import error, refuse
-from ..tape import rename_node
-from ..tensor import Tensor
-from .module import Module
+from ..messages import refuse
 from .parameter import add_parameters, show_changed
-from .recurrent import KINDS, check_dtypes, draw_parameters
-from .through_time import Lstm, run
+from .recurrent import _Recurrent, run_cell
 
 
-class RNNCellBase(Module):
+class RNNCellBase(_Recurrent):
     """Base class of the three cells. Their parameters are a layer's, without `_l0`."""
 
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
@@ -23,47 +18,29 @@ class RNNCellBase(Module):
         add_parameters(self, device, dtype, **shapes)
         self.reset_parameters()
 
-    def reset_parameters(self):
-        """Draw the initial values."""
-        draw_parameters(self)
+    def forward(self, input, hx=None):
+        """Return the new state: h, or (h, c) of an LSTM.
 
-    def _run(self, kind, input, hx):
-        """Run one time step; return the new state, a tuple.
-
-        input: (B, input_size) or (input_size). hx: a tuple, or None.
+        input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size), or (h, c); zeros if None.
         """
-        is_pair, name = isinstance(kind, Lstm), type(self).__name__
+        is_pair, batched, name = self._mode == "LSTM", input.dim() == 2, type(self).__name__
         refuse(input.dim() not in (1, 2), "cell axes", name, "input", input.dim())
-        for k, tensor in enumerate(() if hx is None else hx):
-            if tensor.dim() not in (1, 2):
-                which = f"hx[{k}]" if is_pair else "hidden"
-                raise error("cell axes", name, which, tensor.dim())
-        note(f"aten::{kind.name}_cell")
-        batched = input.dim() == 2
-        x = input if batched else input.unsqueeze(0)
-        refuse(is_pair and batched and isinstance(hx, Tensor), "cell state type")
         if hx is None:
-            state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
-        else:
-            state = tuple(hx if batched else (tensor.unsqueeze(0) for tensor in hx))
-        refuse(len(state) != 1 + is_pair, "lstm_cell expects two hidden states")
-        self._check_sizes(x, state)
-        check_dtypes((x, *state), self.weight_ih, self.bias)
-        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
-        _, state = run(kind, x, [len(x)], state, weights)
-        names = {"LSTM": ("Mul", "Add"), "GRU": ("Add",), "RNN_RELU": ("Relu",), "RNN_TANH": ("Tanh",)}
-        rename_node(state[0], ("Stack", *next(names[mode] for mode, other in KINDS.items() if other is kind)))
-        return state if batched else tuple(tensor.squeeze(0) for tensor in state)
-
-    def _check_sizes(self, x, state):
-        refuse(x.size(1) != self.input_size, "cell input size", x.size(1), self.input_size)
-        for k, tensor in enumerate(state):
-            refuse(tensor.size(0) != x.size(0), "cell batch size", x.size(0), k, tensor.size(0))
-            refuse(tensor.size(1) != self.hidden_size, "cell hidden size", k, tensor.size(1), self.hidden_size)
+            shape = (*input.shape[:-1], self.hidden_size)
+            hx = zeros(shape, dtype=input.dtype, device=input.device)
+            hx = (hx, hx) if is_pair else hx
+        for k, part in enumerate(hx if is_pair else (hx,)):
+            refuse(part.dim() not in (1, 2), "cell axes", name, f"hx[{k}]" if is_pair else "hidden", part.dim())
+        if not batched:
+            input = input.unsqueeze(0)
+            hx = tuple(part.unsqueeze(0) for part in hx) if is_pair else hx.unsqueeze(0)
+        state = run_cell(self._mode, input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if batched:
+            return state
+        return tuple(part.squeeze(0) for part in state) if is_pair else state.squeeze(0)
 
     def extra_repr(self):
-        options = {"bias": True} | ({"nonlinearity": "tanh"} if hasattr(self, "nonlinearity") else {})
-        return f"{self.input_size}, {self.hidden_size}{show_changed(self, **options)}"
+        return f"{self.input_size}, {self.hidden_size}{show_changed(self, bias=True)}"
 
 
 class RNNCell(RNNCellBase):
@@ -73,39 +50,28 @@ class RNNCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
-    def forward(self, input, hx=None):
-        """Return the new h.
+    @property
+    def _mode(self):
+        refuse(self.nonlinearity not in ("tanh", "relu"), "Unknown nonlinearity: {}", self.nonlinearity)
+        return f"RNN_{self.nonlinearity.upper()}"
 
-        input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size).
-        """
-        kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
-        refuse(kind is None, "Unknown nonlinearity: {}", self.nonlinearity)
-        return self._run(kind, input, None if hx is None else (hx,))[0]
+    def extra_repr(self):
+        return super().extra_repr() + show_changed(self, nonlinearity="tanh")
 
 
 class LSTMCell(RNNCellBase):
     """One time step of `LSTM`."""
 
+    _mode = "LSTM"
+
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
-
-    def forward(self, input, hx=None):
-        """Return the new (h, c).
-
-        input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size).
-        """
-        return self._run(KINDS["LSTM"], input, hx)
 
 
 class GRUCell(RNNCellBase):
     """One time step of `GRU`."""
 
+    _mode = "GRU"
+
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
-
-    def forward(self, input, hx=None):
-        """Return the new h.
-
-        input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size).
-        """
-        return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]

@@ -6,9 +6,8 @@ from ..tape import check_saved
 
 def check_fractions(kernel, tensor):
     """Raise NotImplementedError for other types than fractions. kernel: torch's name of the function that computes."""
-    refuse(
-        tensor.dtype.kind != 2 and (kernel, tensor.dtype.kind) != ("silu_cpu", 3), "kernel", kernel, tensor.dtype.title
-    )
+    wrong = tensor.dtype.kind != 2 and (kernel, tensor.dtype.kind) != ("silu_cpu", 3)
+    refuse(wrong, "kernel", kernel, tensor.dtype.title)
 
 
 def check_indices(function, tensor):
@@ -20,7 +19,7 @@ def check_indices(function, tensor):
 def as_operation(out, name, *needed):
     """Make the last of several recorded operations look like a single one, which torch has under this name.
 
-    needed: tensors that torch keeps for the backward pass, which must not change in place.
+    needed: tensors (or None) that torch keeps for the backward pass, which must not change in place.
     """
     node = out._grad_fn
     if node is not None:
@@ -28,6 +27,5 @@ def as_operation(out, name, *needed):
         needed = [tensor for tensor in needed if tensor is not None]
         for tensor in needed:
             check_saved(tensor)
-        kept = [(tensor, tensor._changes[0]) for tensor in needed]
-        node.saved = [*node.saved, *kept]
+        node.saved = [*node.saved, *((tensor, tensor._changes[0]) for tensor in needed)]
     return out

@@ -30,8 +30,10 @@ class _Numbered(Module):
         return [names[index_]]
 
     def __getitem__(self, index_):
-        named = [(name, getattr(self, name)) for name in self._names(index_)]
-        return self._part(named) if isinstance(index_, slice) else named[0][1]
+        named = OrderedDict((name, getattr(self, name)) for name in self._names(index_))
+        if not isinstance(index_, slice):
+            return named.popitem()[1]
+        return type(self)(named if isinstance(self, Sequential) else named.values())
 
     def __setitem__(self, index_, module):
         setattr(self, *self._names(index_), module)
@@ -48,11 +50,12 @@ class _Numbered(Module):
 
     def extend(self, modules):
         """Add several modules at the end."""
-        wrong = not isinstance(modules, Iterable)
-        refuse(wrong, "not iterable", self._get_name(), type(modules).__name__)
+        refuse(not isinstance(modules, Iterable), "not iterable", self._get_name(), type(modules).__name__)
         for module in [*modules]:
             self.append(module)
         return self
+
+    __iadd__ = extend
 
     def insert(self, index_, module):
         """Add a module before the module at an index."""
@@ -90,15 +93,12 @@ class Sequential(_Numbered):
         refuse(abs(index_) > len(self), "Index out of range: {}", index_, kind=IndexError)
         return super().insert(index_, module)
 
-    def __add__(self, other):
-        return Sequential(*self).__iadd__(other)
-
     def __iadd__(self, other):
         refuse(not isinstance(other, Sequential), "no Sequential", type(other))
         return self.extend(other)
 
-    def _part(self, named):
-        return type(self)(OrderedDict(named))
+    def __add__(self, other):
+        return Sequential(*self).__iadd__(other)
 
 
 class ModuleList(_Numbered):
@@ -107,12 +107,6 @@ class ModuleList(_Numbered):
     def __init__(self, modules=None):
         super().__init__()
         self.extend(modules or ())
-
-    def _part(self, named):
-        return type(self)(module for _, module in named)
-
-    def __iadd__(self, modules):
-        return self.extend(modules)
 
     def __add__(self, other):
         return ModuleList([*self, *other])
@@ -129,7 +123,7 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """Modules under names."""
+    """Modules under names, with the methods of a dictionary."""
 
     def __init__(self, modules=None):
         super().__init__()
@@ -170,12 +164,6 @@ class ParameterList(_Numbered):
         """Add a parameter at the end."""
         setattr(self, str(len(self)), as_parameter(value))
         return self
-
-    def _part(self, named):
-        return type(self)(value for _, value in named)
-
-    def __iadd__(self, values):
-        return self.extend(values)
 
     def extra_repr(self):
         return "\n".join(
