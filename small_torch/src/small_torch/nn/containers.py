@@ -10,7 +10,7 @@ from .parameter import Parameter
 
 
 class _Numbered(Module):
-    """Base class of containers that number their modules (or parameters) 0, 1, 2 …."""
+    """Base class of containers that number their parts 0, 1, 2 …."""
 
     _table = "_modules"
 
@@ -20,49 +20,45 @@ class _Numbered(Module):
     def __iter__(self):
         return iter(getattr(self, self._table).values())
 
-    def _names(self, index_):
-        """Return the names of the modules at an index or slice."""
-        names = [*getattr(self, self._table)]
-        if isinstance(index_, slice):
-            return names[index_]
-        index_ = index(index_)
-        refuse(not -len(names) <= index_ < len(names), "index {} is out of range", index_, kind=IndexError)
-        return [names[index_]]
+    def _name(self, index_):
+        names, place = [*getattr(self, self._table)], index(index_)
+        refuse(not -len(names) <= place < len(names), "index {} is out of range", place, kind=IndexError)
+        return names[place]
 
     def __getitem__(self, index_):
-        named = OrderedDict((name, getattr(self, name)) for name in self._names(index_))
-        if not isinstance(index_, slice):
-            return named.popitem()[1]
-        return type(self)(named if isinstance(self, Sequential) else named.values())
+        return type(self)([*self][index_]) if isinstance(index_, slice) else getattr(self, self._name(index_))
 
-    def __setitem__(self, index_, module):
-        setattr(self, *self._names(index_), module)
+    def __setitem__(self, index_, part):
+        setattr(self, self._name(index_), part)
+
+    def extend(self, parts):
+        """Add several parts at the end."""
+        refuse(not isinstance(parts, Iterable), "not iterable", self._get_name(), type(parts).__name__)
+        for part in [*parts]:
+            self.append(part)
+        return self
+
+    __iadd__ = extend
+
+
+class _Modules(_Numbered):
+    """Base class of containers of modules."""
 
     def __delitem__(self, index_):
-        for name in self._names(index_):
-            del self._modules[name]
-        self._modules = {str(number): module for number, module in enumerate(self)}
+        modules = [*self]
+        del modules[index_]
+        self._modules = {str(number): module for number, module in enumerate(modules)}
 
     def append(self, module):
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules):
-        """Add several modules at the end."""
-        refuse(not isinstance(modules, Iterable), "not iterable", self._get_name(), type(modules).__name__)
-        for module in [*modules]:
-            self.append(module)
-        return self
-
-    __iadd__ = extend
-
     def insert(self, index_, module):
         """Add a module before the module at an index."""
-        modules = [*self]
-        modules.insert(index_, module)
-        for number, module_ in enumerate(modules):
-            self._modules[str(number)] = module_
+        for number in range(len(self), index_, -1):
+            self._modules[str(number)] = self._modules[str(number - 1)]
+        self._modules[str(index_)] = module
         return self
 
     def pop(self, index_):
@@ -72,7 +68,7 @@ class _Numbered(Module):
         return module
 
 
-class Sequential(_Numbered):
+class Sequential(_Modules):
     """A chain of modules: each is called with the output of the one before."""
 
     def __init__(self, *args):
@@ -82,16 +78,19 @@ class Sequential(_Numbered):
             self.add_module(str(name), module)
 
     def forward(self, input):
-        """Return the last module's output."""
         for module in self:
             input = module(input)
         return input
 
+    def __getitem__(self, index_):
+        if not isinstance(index_, slice):
+            return super().__getitem__(index_)
+        return type(self)(OrderedDict([*self._modules.items()][index_]))
+
     def insert(self, index_, module):
-        """Add a module before the module at an index."""
         refuse(not isinstance(module, Module), "module should be of type: {}", Module, kind=AssertionError)
         refuse(abs(index_) > len(self), "Index out of range: {}", index_, kind=IndexError)
-        return super().insert(index_, module)
+        return super().insert(index_ + len(self) if index_ < 0 else index_, module)
 
     def __iadd__(self, other):
         refuse(not isinstance(other, Sequential), "no Sequential", type(other))
@@ -101,7 +100,7 @@ class Sequential(_Numbered):
         return Sequential(*self).__iadd__(other)
 
 
-class ModuleList(_Numbered):
+class ModuleList(_Modules):
     """A list of modules. It has no `forward`: loop over it."""
 
     def __init__(self, modules=None):
@@ -158,11 +157,11 @@ class ParameterList(_Numbered):
         self.extend(values or ())
 
     def __setitem__(self, index_, value):
-        super().__setitem__(index_, as_parameter(value))
+        super().__setitem__(index_, value if isinstance(value, Parameter) else Parameter(value))
 
     def append(self, value):
         """Add a parameter at the end."""
-        setattr(self, str(len(self)), as_parameter(value))
+        setattr(self, str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
         return self
 
     def extra_repr(self):
@@ -170,8 +169,3 @@ class ParameterList(_Numbered):
             f"  ({number}): Parameter containing: [{parameter.dtype} of size {'x'.join(map(str, parameter.shape))}]"
             for number, parameter in enumerate(self)
         )
-
-
-def as_parameter(value):
-    """Return a tensor as a parameter."""
-    return value if isinstance(value, Parameter) else Parameter(value)

@@ -73,9 +73,8 @@ class BackwardHooks:
         for hook in self.hooks:
             changed = hook(self.module, grad_input, self.grad_output)
             if changed is not None:
-                changed = as_tuple(changed)
-                refuse(len(changed) != len(grad_input), "backward hook", len(changed), len(grad_input))
-                grad_input = changed
+                grad_input, count = as_tuple(changed), len(grad_input)
+                refuse(len(grad_input) != count, "backward hook", len(grad_input), count)
         return grad_input
 
 

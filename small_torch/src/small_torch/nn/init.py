@@ -113,12 +113,6 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     If it is large, normal numbers outside are drawn again; else uniform numbers are accepted in proportion to the
     density, relative to its maximum.
     """
-    if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be"
-            " incorrect.",
-            stacklevel=2,
-        )
     low, high = ((1 + math.erf((bound - mean) / std / math.sqrt(2))) / 2 for bound in (a, b))
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     pending = ones_like(tensor, dtype=bool_)

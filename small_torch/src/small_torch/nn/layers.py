@@ -27,7 +27,6 @@ class _Linear(Module):
     """Base class of layers with `weight` and `bias` from U(-1/√in, 1/√in), where in counts an output's inputs."""
 
     def reset_parameters(self):
-        """Draw the initial values."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))  # the same as U(-1/√in, 1/√in)
         if self.bias is not None:
             fan_in, _ = init.fans(self.weight)
@@ -36,7 +35,10 @@ class _Linear(Module):
 
 
 class Linear(_Linear):
-    """W x + b for every vector. Parameters: `weight` (out_features, in_features) and `bias` (out_features), or None."""
+    """W x + b for every vector: (*, out_features) of (*, in_features).
+
+    Parameters: `weight` (out_features, in_features) and `bias` (out_features), or None.
+    """
 
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
@@ -46,7 +48,6 @@ class Linear(_Linear):
         self.reset_parameters()
 
     def forward(self, input):
-        """Return (*, out_features) of an input (*, in_features)."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self):
@@ -54,7 +55,7 @@ class Linear(_Linear):
 
 
 class Conv1d(_Linear):
-    """The same linear function of every window of a signal.
+    """The same linear function of every window of a signal: (N, out_channels, L') of (N, in_channels, L).
 
     Parameters: `weight` (out_channels, in_channels / groups, kernel_size) and `bias` (out_channels), or None.
     """
@@ -80,7 +81,6 @@ class Conv1d(_Linear):
         self.reset_parameters()
 
     def forward(self, input):
-        """Return (N, out_channels, L') of a signal (N, in_channels, L), or of one without N."""
         return F.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
     def extra_repr(self):
@@ -167,7 +167,7 @@ class Dropout(_DropoutNd):
 
 
 class Embedding(Module):
-    """A table of vectors: index i gets row i.
+    """A table of vectors: index i gets row i, indices (*) a tensor (*, embedding_dim).
 
     Parameter: `weight` (num_embeddings, embedding_dim), initially from N(0, 1), the row `padding_idx` zeros. The other
     arguments are those of `functional.embedding`.
@@ -200,14 +200,12 @@ class Embedding(Module):
         return layer
 
     def reset_parameters(self):
-        """Draw the initial values."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
     def forward(self, input):
-        """Return (*, embedding_dim) of indices (*)."""
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
@@ -252,7 +250,6 @@ class _Norm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Set the weight to ones and the bias to zeros."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
@@ -260,7 +257,7 @@ class _Norm(Module):
 
 
 class LayerNorm(_Norm):
-    """Every vector with mean 0 and variance 1, then scaled and shifted.
+    """Every vector with mean 0 and variance 1, then scaled and shifted: the shape is the input's.
 
     normalized_shape: the last axes, which together are one vector, and the shape of the parameters.
     """
@@ -272,7 +269,6 @@ class LayerNorm(_Norm):
         self._add_parameters(shape, elementwise_affine, bias, device=device, dtype=dtype)
 
     def forward(self, input):
-        """Return a tensor of the input's shape (*, *normalized_shape)."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
@@ -283,8 +279,9 @@ class LayerNorm(_Norm):
 class BatchNorm1d(_Norm):
     """Every feature with mean 0 and variance 1 over the batch, then scaled and shifted.
 
-    While training, mean and variance are those of the batch, and their running means are kept in the buffers
-    `running_mean` and `running_var` for evaluation. momentum: the weight of the new ones; None for plain means.
+    Input and output: (B, num_features) or (B, num_features, T). While training, mean and variance are those of the
+    batch, and their running means are kept in the buffers `running_mean` and `running_var` for evaluation. momentum:
+    the weight of the new ones; None for plain means.
     """
 
     def __init__(
@@ -301,7 +298,6 @@ class BatchNorm1d(_Norm):
         self._add_parameters((num_features,), affine, bias, **factory)
 
     def reset_parameters(self):
-        """Set weights and running variances to ones, biases and running means to zeros."""
         super().reset_parameters()
         if self.track_running_stats:
             self.running_mean.zero_()
@@ -309,7 +305,6 @@ class BatchNorm1d(_Norm):
             self.num_batches_tracked.zero_()
 
     def forward(self, input):
-        """Return a tensor of the input's shape, (B, num_features) or (B, num_features, T)."""
         refuse(input.dim() not in (2, 3), "expected 2D or 3D input (got {}D input)", input.dim(), kind=ValueError)
         momentum = self.momentum or 0.0
         if self.training and self.track_running_stats:

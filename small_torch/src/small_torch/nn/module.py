@@ -1,6 +1,6 @@
 """`torch.nn.Module`: parameters, buffers and other modules by name, and operations on all of them."""
 
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
 from .. import dtypes
@@ -10,7 +10,6 @@ from ..messages import error, refuse
 from ..tape import no_grad
 from ..tensor import Tensor
 from .hooks import add_hook, call_with_hooks
-from .loading import _IncompatibleKeys, load
 from .parameter import Parameter, reset_gradients, type_name
 
 TABLES = ("_parameters", "_buffers", "_modules")  # dictionaries in which a module keeps its attributes by name
@@ -21,14 +20,11 @@ def indent(text):
     return text.replace("\n", "\n  ")
 
 
-def floating_method(name):
-    """Make the method that converts all floating-point parameters and buffers as the tensor's method of this name."""
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """Result of `load_state_dict`: the names that did not fit."""
 
-    def convert(self):
-        return self._apply(lambda tensor: getattr(tensor, name)() if tensor.is_floating_point() else tensor)
-
-    convert.__name__ = name
-    return convert
+    def __repr__(self):
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
 
 
 class Module:
@@ -106,28 +102,24 @@ class Module:
                 return attributes[name]
         no_method(self, name, "Module")
 
-    def _get(self, table, name, kind):
-        refuse(not hasattr(self, name), "{} has no attribute `{}`", self._get_name(), name, kind=AttributeError)
-        value = self.__dict__[table].get(name)
-        refuse(value is None, "`{}` is not {}", name, kind, kind=AttributeError)
-        return value
-
     def get_submodule(self, target):
         """Return the module at a path such as "layers.0"; "" is this module."""
-        module = self
-        for name in target.split(".") if target else ():
-            module = module._get("_modules", name, "an nn.Module")
-        return module
+        return self._find(target, "_modules", "an nn.Module") if target else self
 
     def get_parameter(self, target):
         """Return the parameter at a path such as "layers.0.weight"."""
-        path, _, name = target.rpartition(".")
-        return self.get_submodule(path)._get("_parameters", name, "an nn.Parameter")
+        return self._find(target, "_parameters", "an nn.Parameter")
 
     def get_buffer(self, target):
         """Return the buffer at a path such as "layers.0.running_mean"."""
+        return self._find(target, "_buffers", "a buffer")
+
+    def _find(self, target, table, kind):
         path, _, name = target.rpartition(".")
-        return self.get_submodule(path)._get("_buffers", name, "a buffer")
+        module = self.get_submodule(path)
+        refuse(not hasattr(module, name), "{} has no attribute `{}`", module._get_name(), name, kind=AttributeError)
+        refuse(getattr(module, table).get(name) is None, "`{}` is not {}", name, kind, kind=AttributeError)
+        return getattr(module, name)
 
     def __setattr__(self, name, value):
         old = self._table_of(name)
@@ -180,7 +172,6 @@ class Module:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self):
-        """Yield this module and all modules inside it."""
         for _, module in self.named_modules():
             yield module
 
@@ -193,7 +184,6 @@ class Module:
                 yield name, module
 
     def children(self):
-        """Yield the direct parts of this module."""
         for _, module in self.named_children():
             yield module
 
@@ -216,11 +206,9 @@ class Module:
             yield parameter
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        """Yield all buffers with their names."""
         return self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
-        """Yield all buffers."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
@@ -237,14 +225,9 @@ class Module:
         for module in self.children():
             module._apply(fn)
         with no_grad():
-            for name, parameter in self._parameters.items():
-                if parameter is None:
-                    continue
-                changed = fn(parameter)
-                if changed.device != parameter.device:
-                    self._parameters[name] = Parameter(changed, parameter.requires_grad)
-                else:
-                    parameter.data = changed
+            for parameter in self.parameters(recurse=False):
+                parameter.data = changed = fn(parameter)
+                parameter.device = changed.device
                 if parameter.grad is not None:
                     parameter.grad.data = fn(parameter.grad)
             for name, buffer in self._buffers.items():
@@ -266,18 +249,25 @@ class Module:
 
         return self._apply(change)
 
-    double, float, half = map(floating_method, ("double", "float", "half"))
+    def _floating(self, change):
+        return self._apply(lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
+
+    def double(self):
+        return self._floating(Tensor.double)
+
+    def float(self):
+        return self._floating(Tensor.float)
+
+    def half(self):
+        return self._floating(Tensor.half)
 
     def type(self, dst_type):
-        """Convert all parameters and buffers to a type."""
         return self._apply(lambda tensor: tensor.to(dst_type))
 
     def cuda(self, device=None):
-        """Raise RuntimeError: there is no graphics card."""
         return self.to("cuda")
 
     def cpu(self):
-        """Move all parameters and buffers to the cpu."""
         return self.to("cpu")
 
     def train(self, mode=True):
@@ -289,17 +279,14 @@ class Module:
         return self
 
     def eval(self):
-        """Set evaluation mode, as `train(False)`."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
-        """Set whether all parameters require gradients."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=True):
-        """Reset all gradients."""
         reset_gradients(self.parameters(), set_to_none)
 
     def state_dict(self, *, destination=None, prefix="", keep_vars=False):
@@ -325,7 +312,7 @@ class Module:
         """
         refuse(not isinstance(state_dict, Mapping), "state type", type(state_dict))
         missing, unexpected, errors = [], [], []
-        load(self, dict(state_dict), "", assign, missing, unexpected, errors)
+        self._load(dict(state_dict), "", assign, missing, unexpected, errors)
         if not hasattr(state_dict, "_metadata"):  # another dictionary may lack the counts of batches
             missing = [name for name in missing if not name.endswith("num_batches_tracked")]
         for kind, names in (("Unexpected", unexpected), ("Missing", missing)):
@@ -335,6 +322,40 @@ class Module:
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return _IncompatibleKeys(missing, unexpected)
+
+    def _load(self, state, prefix, assign, missing, unexpected, errors):
+        """Load the part of a state below a prefix; add names and errors to the three lists."""
+        own = self._own_state()
+        missing += [prefix + name for name in own if prefix + name not in state]
+        for key, new in state.items():
+            name, *rest = key[len(prefix) :].split(".", 1)
+            if name not in (self._modules if rest else own):
+                unexpected.append(key)
+            elif not rest and not isinstance(new, Tensor):
+                errors.append(
+                    f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                    f"checkpoint but received {type(new)}"
+                )
+            elif not rest:
+                self._load_tensor(name, own[name], key, new, assign, errors)
+        for name, part in self._modules.items():
+            if part is not None:
+                start = f"{prefix}{name}."
+                part_state = {key: new for key, new in state.items() if key.startswith(start)}
+                part._load(part_state, start, assign, missing, unexpected, errors)
+
+    def _load_tensor(self, name, old, key, new, assign, errors):
+        new = new[0] if old.shape == () and new.shape == (1,) else new
+        if new.shape != old.shape:
+            errors.append(
+                f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in "
+                f"current model is {old.shape}."
+            )
+        elif assign:
+            setattr(self, name, Parameter(new, old.requires_grad) if isinstance(old, Parameter) else new)
+        else:
+            with no_grad():
+                old.copy_(new)
 
     # Text
 

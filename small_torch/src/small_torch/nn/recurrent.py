@@ -15,7 +15,7 @@ from ..creation import zeros
 from ..dtypes import bool_, promote
 from ..joining import cat, stack
 from ..matrices import check_same_type
-from ..messages import refuse
+from ..messages import error, refuse
 from ..random import fork_rng
 from ..tape import rename_node
 from ..tensor import Tensor
@@ -28,6 +28,8 @@ from .utils.rnn import PackedSequence
 
 KINDS = {"RNN_TANH": Elman(), "RNN_RELU": Elman(relu=True), "LSTM": Lstm(), "GRU": Gru()}
 CELL_NODES = {"RNN_TANH": ("Tanh",), "RNN_RELU": ("Relu",), "LSTM": ("Mul", "Add"), "GRU": ("Add",)}  # of new states
+PARAMETERS, DIRECTIONS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"), ("", "_reverse")
+NO_PROJECTION = "proj_size argument is only supported for LSTM, not RNN or GRU"
 
 
 class _Recurrent(Module):
@@ -40,10 +42,12 @@ class _Recurrent(Module):
             init.uniform_(parameter, -k, k)
 
 
-def check_dtype(tensor, weight, bias):
-    """Raise torch's RuntimeError for a tensor of another type than the weight's."""
-    refuse(bias and tensor.dtype is not weight.dtype, "product types", "mat1", tensor.dtype.title, weight.dtype.title)
-    check_same_type(tensor, weight)
+def check_types(x, weight, bias):
+    """Raise torch's RuntimeError if a tensor and the bias, which may be None, have other types than the weight."""
+    for name, tensor in () if bias is None else (("self", bias), ("mat1", x)):
+        if tensor.dtype is not weight.dtype:
+            raise error("product types", name, tensor.dtype.title, weight.dtype.title)
+    check_same_type(x, weight)
 
 
 class RNNBase(_Recurrent):
@@ -71,9 +75,10 @@ class RNNBase(_Recurrent):
             shapes = {"weight_ih": (rows, below), "weight_hh": (rows, size)}
             shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
             shapes |= {"weight_hr": (proj_size, hidden_size)} if proj_size else {}
-            for suffix in self._suffixes(layer):
-                add_parameters(self, device, dtype, **{name + suffix: shape for name, shape in shapes.items()})
-                self._all_weights.append([name + suffix for name in shapes])
+            for direction in DIRECTIONS[: 1 + bidirectional]:
+                named = {f"{name}_l{layer}{direction}": shape for name, shape in shapes.items()}
+                add_parameters(self, device, dtype, **named)
+                self._all_weights.append([*named])
         self.reset_parameters()
 
     def _check_arguments(self, dropout):
@@ -89,12 +94,8 @@ class RNNBase(_Recurrent):
             refuse(not isinstance(value, kind), "argument type", name, kind.__name__, type(value).__name__)
             refuse(kind is int and value <= 0, "{} must be greater than zero", name, kind=ValueError)
         refuse(self.num_layers <= 0, "num_layers must be greater than zero", kind=ValueError)
-        refuse(self.proj_size < 0, "projection")
-        refuse(self.proj_size >= self.hidden_size, "proj_size has to be smaller than hidden_size", kind=ValueError)
-        refuse(self.mode not in KINDS, "Unrecognized RNN mode: {}", self.mode, kind=ValueError)
-
-    def _suffixes(self, layer):
-        return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
+        too_large = not 0 <= self.proj_size < self.hidden_size
+        refuse(too_large, "proj_size has to be smaller than hidden_size", kind=ValueError)
 
     def flatten_parameters(self):
         """Do nothing: torch's method arranges the weights for a graphics card."""
@@ -134,7 +135,7 @@ class RNNBase(_Recurrent):
             refuse(tensor.device != x.device, "devices", name, x.device, name, tensor.device)
         refuse(not sizes, "Expected sequence length to be larger than 0 in RNN")
         for part in state:
-            check_dtype(part, weight, self.bias)
+            check_types(part, weight, self.bias_ih_l0 if self.bias else None)
         for size, end in zip(sizes, accumulate(sizes)) if packed else ():
             refuse(end > len(x), "start ({}) + length ({}) exceeds dimension size ({}).", end - size, size, len(x))
 
@@ -159,11 +160,11 @@ class RNNBase(_Recurrent):
             if layer and self.dropout and self.training:
                 x = F.dropout(x, self.dropout)
             outputs = []
-            for suffix in self._suffixes(layer):
-                names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-                weights = [getattr(self, name + suffix, None) for name in names]
+            for direction in DIRECTIONS[: 1 + self.bidirectional]:
+                names = [f"{name}_l{layer}{direction}" for name in PARAMETERS]
+                weights = [getattr(self, name) if name in self._all_weights[len(ends)] else None for name in names]
                 start = tuple(part[len(ends)] for part in state)
-                output, end = run(KINDS[self.mode], x, sizes, start, weights, suffix.endswith("reverse"), title)
+                output, end = run(KINDS[self.mode], x, sizes, start, weights, direction == "_reverse", title)
                 outputs.append(output)
                 ends.append(end)
             x = outputs[0] if len(outputs) == 1 else cat(outputs, dim=-1)
@@ -199,16 +200,11 @@ class RNNBase(_Recurrent):
         return f"{self.input_size}, {self.hidden_size}{show_changed(self, **defaults, bidirectional=False)}"
 
 
-def refuse_projection(options):
-    """Raise torch's ValueError for a projection."""
-    refuse("proj_size" in options, "proj_size argument is only supported for LSTM, not RNN or GRU", kind=ValueError)
-
-
 class RNN(RNNBase):
     """h_t = tanh( W_ih x_t + b_ih + W_hh h_{t-1} + b_hh ), or with relu; the arguments are `RNNBase`'s."""
 
     def __init__(self, *args, **kwargs):
-        refuse_projection(kwargs)
+        refuse("proj_size" in kwargs, NO_PROJECTION, kind=ValueError)
         if len(args) > 3:
             nonlinearity, args = args[3], args[:3] + args[4:]
         else:
@@ -229,11 +225,11 @@ class GRU(RNNBase):
     """A gated recurrent unit; the arguments are those of `RNNBase`."""
 
     def __init__(self, *args, **kwargs):
-        refuse_projection(kwargs)
+        refuse("proj_size" in kwargs, NO_PROJECTION, kind=ValueError)
         super().__init__("GRU", *args, **kwargs)
 
 
-# Functions with the parameters as arguments: torch.lstm, torch.lstm_cell, …
+# Cells, and functions with the parameters as arguments: torch.lstm, torch.lstm_cell, …
 
 
 def run_cell(mode, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
@@ -242,24 +238,99 @@ def run_cell(mode, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     input: (B, input_size). hx: (B, hidden_size), for an LSTM a pair of them.
     """
     note(f"aten::{mode.lower()}_cell")
-    is_pair, gates, size = mode == "LSTM", KINDS[mode].gates, w_hh.size(1)
+    is_pair, kind, batch, size = mode == "LSTM", KINDS[mode], input.size(0), w_hh.size(1)
     refuse(is_pair and isinstance(hx, Tensor), "cell state type")
     state = tuple(hx) if is_pair else (hx,)
     refuse(is_pair and len(state) != 2, "lstm_cell expects two hidden states")
     refuse(input.size(1) != w_ih.size(1), "cell input size", input.size(1), w_ih.size(1))
     for k, part in enumerate(state):
-        refuse(part.size(0) != input.size(0), "cell batch size", input.size(0), k, part.size(0))
-        refuse(part.size(1) != size, "cell hidden size", k, part.size(1), size)
+        rows, columns = part.size(0), part.size(1)
+        refuse(rows != batch, "cell batch size", batch, k, rows)
+        refuse(columns != size, "cell hidden size", k, columns, size)
     for name, x, weight, bias in (("ih", input, w_ih, b_ih), ("hh", state[0], w_hh, b_hh)):
-        refuse(weight.size(0) != gates * size, "cell weight rows", name, gates, gates * size, weight.size(0))
-        check_dtype(x, weight, bias is not None)
+        rows, expected = weight.size(0), kind.gates * size
+        refuse(rows != expected, "cell weight rows", name, kind.gates, expected, rows)
+        check_types(x, weight, bias)
         refuse(x.dtype is bool_, "kernel", "addmm_impl_cpu_", "Bool")
-    refuse(w_hh.dtype.kind < w_ih.dtype.kind, "cast", w_ih.dtype.title, w_hh.dtype.title)
-    dtype = promote(promote(w_ih.dtype, w_hh.dtype), state[-1].dtype)
-    input, *state, w_ih, w_hh = (x.to(dtype) for x in (input, *state, w_ih, w_hh))
-    weights = (w_ih, w_hh, b_ih, b_hh, None)
-    _, state = run(KINDS[mode], input, [len(input)], tuple(state), weights, title=("Stack", *CELL_NODES[mode]))
+    weights = [w_ih, w_hh, b_ih, b_hh, None]
+    if not w_ih.dtype is w_hh.dtype is state[-1].dtype:
+        refuse(w_hh.dtype.kind < w_ih.dtype.kind, "cast", w_ih.dtype.title, w_hh.dtype.title)
+        dtype = promote(w_hh.dtype, state[-1].dtype)
+        input, *state = (x.to(dtype) for x in (input, *state))
+        weights = [x if x is None else x.to(dtype) for x in weights]
+    _, state = run(kind, input, [batch], tuple(state), weights, title=("Stack", *CELL_NODES[mode]))
     return state if is_pair else state[0]
+
+
+class RNNCellBase(_Recurrent):
+    """Base class of the three cells. Their parameters are a layer's, without `_l0`."""
+
+    def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = num_chunks * hidden_size
+        shapes = {"weight_ih": (rows, input_size), "weight_hh": (rows, hidden_size)}
+        shapes |= dict.fromkeys(("bias_ih", "bias_hh"), (rows,) if bias else None)
+        add_parameters(self, device, dtype, **shapes)
+        self.reset_parameters()
+
+    def forward(self, input, hx=None):
+        """Return the new state: h, or (h, c) of an LSTM.
+
+        input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size), or (h, c); zeros if None.
+        """
+        is_pair, batched, name = self._mode == "LSTM", input.dim() == 2, type(self).__name__
+        refuse(input.dim() not in (1, 2), "cell axes", name, "input", input.dim())
+        if hx is None:
+            shape = (*input.shape[:-1], self.hidden_size)
+            hx = zeros(shape, dtype=input.dtype, device=input.device)
+            hx = (hx, hx) if is_pair else hx
+        for k, part in enumerate(hx if is_pair else (hx,)):
+            refuse(part.dim() not in (1, 2), "cell axes", name, f"hx[{k}]" if is_pair else "hidden", part.dim())
+        if not batched:
+            input = input.unsqueeze(0)
+            hx = tuple(part.unsqueeze(0) for part in hx) if is_pair else hx.unsqueeze(0)
+        state = run_cell(self._mode, input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        if batched:
+            return state
+        return tuple(part.squeeze(0) for part in state) if is_pair else state.squeeze(0)
+
+    def extra_repr(self):
+        return f"{self.input_size}, {self.hidden_size}{show_changed(self, bias=True)}"
+
+
+class RNNCell(RNNCellBase):
+    """One time step of `RNN`."""
+
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    @property
+    def _mode(self):
+        refuse(self.nonlinearity not in ("tanh", "relu"), "Unknown nonlinearity: {}", self.nonlinearity)
+        return f"RNN_{self.nonlinearity.upper()}"
+
+    def extra_repr(self):
+        return super().extra_repr() + show_changed(self, nonlinearity="tanh")
+
+
+class LSTMCell(RNNCellBase):
+    """One time step of `LSTM`."""
+
+    _mode = "LSTM"
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+
+class GRUCell(RNNCellBase):
+    """One time step of `GRU`."""
+
+    _mode = "GRU"
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
 
 def run_layers(mode, input, second, third, *options):
@@ -271,7 +342,6 @@ def run_layers(mode, input, second, third, *options):
     packed, is_pair = isinstance(options[0], (tuple, list)), mode == "LSTM"
     hx, params, options = (third, options[0], options[1:]) if packed else (second, third, options)
     check_same_type(input, params[0])
-    check_same_type(hx[0] if is_pair else hx, params[1])
     has_biases, num_layers, dropout, train, bidirectional, *batch_first = options
     per_layer = len(params) // (num_layers * (1 + bidirectional))
     proj_size = params[1].size(1) if per_layer - 2 * has_biases == 3 else 0

@@ -13,7 +13,7 @@ import numpy as np
 from ..autograd.engine import grad
 from ..elementwise import alias
 from ..joining import cat
-from ..matrices import addmm
+from ..matrices import addmm, check_same_type
 from ..products import product
 from ..tape import enable_grad, recording
 from ..tensor import Tensor, record_many
@@ -204,6 +204,9 @@ def run(kind, x, sizes, start, weights, reverse=False, title="Stack"):
     initial state, a tuple of (B, P) and, for an LSTM, (B, H). weights: W_ih, W_hh, b_ih, b_hh, W_hr; None for those
     that do not exist. reverse: from the last time step to the first. title: the node's, or one for each result.
     """
+    inputs = [x, *start, *(weight for weight in weights if weight is not None)]
+    for tensor in inputs:
+        check_same_type(x, tensor)
     w_ih, w_hh, b_ih, b_hh, w_hr = (None if weight is None else weight._array for weight in weights)
     steps, rows = step_rows(sizes, reverse), x._array.reshape(-1, x.size(-1))
     with np.errstate(all="ignore"):
@@ -212,7 +215,6 @@ def run(kind, x, sizes, start, weights, reverse=False, title="Stack"):
             a += b_ih
         end = tuple(part._array.copy() for part in start)
         output, saved = kind.forward(a, w_hh, b_hh, w_hr, end, steps)
-    inputs = [x, *start, *(weight for weight in weights if weight is not None)]
 
     def rule(d_output, *d_end):
         if recording[0]:  # gradients of the gradients are needed

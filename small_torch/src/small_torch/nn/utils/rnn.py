@@ -43,15 +43,12 @@ class PackedSequence(_Packed):
         return self if data is self.data else type(self)(data, *self[1:])
 
     def cpu(self):
-        """Return it on the cpu."""
         return self.to("cpu")
 
     def double(self):
-        """Return it in float64."""
         return self.to(float64)
 
     def float(self):
-        """Return it in float32."""
         return self.to(float32)
 
 
@@ -90,8 +87,8 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 
     They are (T, B, *), or (B, T, *) with batch_first; T is total_length, if given, which must not be too short.
     """
-    sizes, data = sequence.batch_sizes._array, sequence.data
-    longest, batch = len(sizes), sizes[0]
+    sizes, data = np.array(sequence.batch_sizes.tolist()), sequence.data
+    longest, batch = len(sizes), int(sizes[0])
     refuse(total_length is not None and total_length < longest, "total length", total_length, longest)
     refuse(sizes.sum() > len(data), "packed rows", [longest, batch, *data.shape[1:]], data.numel())
     steps, is_real = total_length or longest, np.arange(batch) < sizes[:, None]
