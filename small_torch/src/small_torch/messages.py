@@ -132,7 +132,6 @@ RuntimeError: norm without axes: Expected normalized_shape to be at least 1-dime
 RuntimeError: norm without dim: linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.
 RuntimeError: number of gradients: function {}Backward returned an incorrect number of gradients (expected {}, got {})
 RuntimeError: packed rows: shape '{}' is invalid for input of size {}
-RuntimeError: packed sizes: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})
 RuntimeError: padding length: Padding length should be less than or equal to two times the input dimension but got padding length {} and input of dimension {}
 RuntimeError: padding side: Expected padding_side to be one of left or right, but got {}.
 RuntimeError: pair axes: For {} {}-D input, hx and cx should also be {}-D but got ({}-D, {}-D) tensors
@@ -183,11 +182,9 @@ TypeError: name type: {} name should be a string. Got {}
 TypeError: no pairs: ModuleDict.update should be called with an iterable of key/value pairs, but got {}
 TypeError: norm shape type: layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {}
 TypeError: not a module: {} is not a Module subclass
-TypeError: not a tensor: expected Tensor as element {} in argument 0, but got {}
 TypeError: not iterable: {}.extend should be called with an iterable, but got {}
 TypeError: ordering of parameters: optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.
 TypeError: padding type: pad(): argument 'pad' (position 2) must be tuple of ints, not {}
-TypeError: parameter type: cannot assign '{}' as parameter '{}' (torch.nn.Parameter or None expected)
 TypeError: parameter: cannot assign '{}' object to parameter '{}' (torch.nn.Parameter or None required)
 TypeError: pool output type: adaptive_avg_pool1d(): argument 'output_size' (position 2) must be tuple of ints, not {}
 TypeError: state type: Expected state_dict to be dict-like, got {}.
@@ -213,7 +210,6 @@ ValueError: padding name: Invalid padding string {!r}, should be one of {}
 ValueError: parameter with node: Cannot assign non-leaf Tensor to parameter '{}'. Model parameters must be created explicitly. To express '{}' as a function of another Tensor, compute the value in the forward() method.
 ValueError: prefetch: prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None.
 ValueError: probabilities and target: Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same size.
-ValueError: projection: proj_size should be a positive integer or zero to disable projections
 ValueError: recurrent axes: {}: Expected input to be 2D or 3D, got {} instead
 ValueError: recurrent input type: RNN input dtype ({}) does not match weight dtype ({}). Convert input: input.to({}), or convert model: model.to({})
 ValueError: reduction: {} is not a valid value for reduction

@@ -92,10 +92,10 @@ class RNNBase(_Recurrent):
         for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
             value = getattr(self, name)
             refuse(not isinstance(value, kind), "argument type", name, kind.__name__, type(value).__name__)
-            refuse(kind is int and value <= 0, "{} must be greater than zero", name, kind=ValueError)
-        refuse(self.num_layers <= 0, "num_layers must be greater than zero", kind=ValueError)
-        too_large = not 0 <= self.proj_size < self.hidden_size
-        refuse(too_large, "proj_size has to be smaller than hidden_size", kind=ValueError)
+        for name in ("input_size", "hidden_size", "num_layers"):
+            refuse(getattr(self, name) <= 0, "{} must be greater than zero", name, kind=ValueError)
+        fits = 0 <= self.proj_size < self.hidden_size
+        refuse(not fits, "proj_size has to be smaller than hidden_size", kind=ValueError)
 
     def flatten_parameters(self):
         """Do nothing: torch's method arranges the weights for a graphics card."""
@@ -348,7 +348,7 @@ def run_layers(mode, input, second, third, *options):
     sizes = (params[0].size(1), params[1].size(0) // KINDS[mode].gates)
     options = (num_layers, has_biases, any(batch_first), dropout, bidirectional, proj_size)
     with fork_rng():  # the initial values are replaced
-        module = RNNBase(mode, *sizes, *options, dtype=params[0].dtype).train(train)
+        module = RNNBase(mode, *sizes, *options).train(train)
     module._parameters.update(zip([*module._parameters], params))
     output, state = module(PackedSequence(input, second) if packed else input, tuple(hx) if is_pair else hx)
     return (output.data if packed else output, *(state if is_pair else (state,)))
