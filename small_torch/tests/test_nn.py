@@ -31,6 +31,7 @@ nn.LSTM(4, 5, 2)(zeros(7, 3, 4), (zeros(2, 3, 5), zeros(1, 3, 5))) | nn.GRU(4, 5
 nn.LSTM(4, 5)(zeros(7, 3, 4), (zeros(3, 5),) * 2) | nn.GRU(4, 5)(zeros(7, 4), zeros(1, 1, 5))
 nn.GRU(4, 5)(zeros(7, 3, 4), (zeros(1, 3, 5),) * 2) | nn.LSTM(4, 5)(zeros(7, 3, 4), zeros(1, 3, 5))
 nn.LSTM(4, 5)(zeros(7, 3, 4), (zeros(1, 3, 5),)) | nn.LSTM(4, 5)(zeros(7, 3, 4), (zeros(1, 3, 5),) * 3)
+[o := nn.LSTM(4, 5)(zeros(2, 1, 4))[0], loss := o.sum(), o.mul_(2), loss.backward()] | nn.ModuleList([nn.Tanh()]).insert(-1, nn.Tanh())
 nn.LSTM(4, 5)(zeros(0, 3, 4)) | nn.LSTM(4, 5)(zeros(7, 3, 4).to("meta"))
 nn.GRU(4, 5)(zeros(7, 3, 4), zeros(1, 3, 5, device="meta")) | nn.LSTMCell(4, 5)(zeros(2, 3, 4))
 nn.GRUCell(4, 5)(zeros(3, 4), zeros(1, 3, 5)) | nn.LSTMCell(4, 5)(zeros(3, 4), (zeros(3, 5), zeros(1, 3, 5)))

@@ -245,8 +245,9 @@ class EmbeddingBag(Embedding):
 class _Norm(Module):
     """Base class of layers with `weight`, initially ones, and `bias`, zeros, both of one shape, or None."""
 
-    def _add_parameters(self, shape, affine, bias, **factory):
-        add_parameters(self, **factory, weight=shape if affine else None, bias=shape if affine and bias else None)
+    def _add_parameters(self, shape, affine, bias, device, dtype):
+        shapes = {"weight": shape if affine else None, "bias": shape if affine and bias else None}
+        add_parameters(self, device, dtype, **shapes)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -266,7 +267,7 @@ class LayerNorm(_Norm):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        self._add_parameters(shape, elementwise_affine, bias, device=device, dtype=dtype)
+        self._add_parameters(shape, elementwise_affine, bias, device, dtype)
 
     def forward(self, input):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -295,7 +296,7 @@ class BatchNorm1d(_Norm):
         self.register_buffer("running_mean", zeros(num_features, **factory) if track_running_stats else None)
         self.register_buffer("running_var", ones(num_features, **factory) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
-        self._add_parameters((num_features,), affine, bias, **factory)
+        self._add_parameters((num_features,), affine, bias, device, dtype)
 
     def reset_parameters(self):
         super().reset_parameters()
@@ -306,13 +307,13 @@ class BatchNorm1d(_Norm):
 
     def forward(self, input):
         refuse(input.dim() not in (2, 3), "expected 2D or 3D input (got {}D input)", input.dim(), kind=ValueError)
-        momentum = self.momentum or 0.0
+        use_batch, momentum = self.training or self.running_mean is None, self.momentum or 0.0
+        running = (self.running_mean, self.running_var)
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
             momentum = 1 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
-        tracked = not self.training or self.track_running_stats
-        running = (self.running_mean, self.running_var) if tracked else (None, None)
-        use_batch = self.training or self.running_mean is None
+        elif self.training:
+            running = (None, None)
         return F.batch_norm(input, *running, self.weight, self.bias, use_batch, momentum, self.eps)
 
     def extra_repr(self):

@@ -1,6 +1,6 @@
 """Sequences of different lengths: padded to one length, or packed time step by time step without padding."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -13,14 +13,7 @@ from ...tensor import Tensor
 from ..checks import as_operation
 
 
-class _Packed(NamedTuple):
-    data: Tensor
-    batch_sizes: Tensor
-    sorted_indices: Tensor | None
-    unsorted_indices: Tensor | None
-
-
-class PackedSequence(_Packed):
+class PackedSequence(namedtuple("_Packed", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])):
     """All numbers of a batch of sequences, without padding.
 
     data: (N, *), the rows of the first time step, then those of the second, and so on. batch_sizes: (T), how many
