@@ -63,7 +63,7 @@ rnn.pack_padded_sequence(zeros(7, 3, 4), [2, 5, 7]) | rnn.pack_padded_sequence(z
 rnn.pack_padded_sequence(zeros(7, 3, 4), [7, 5]) | rnn.pack_padded_sequence(zeros(7, 3, 4), t.tensor([7, 5, 2], device="meta"))
 rnn.pack_padded_sequence(zeros(7, 3, 4), t.ones(3, 1, dtype=t.int64)) | rnn.pack_padded_sequence(zeros(0, 3, 4), [1, 1, 1])
 rnn.pack_padded_sequence(zeros(2, 3, 4), [2, 2, 1, 1], enforce_sorted=False) | nn.GRU(4, 5)(rnn.pack_padded_sequence(zeros(7, 3, 4), [9, 8, 2]))
-rnn.pad_packed_sequence(zeros(7, 3, 4))
+rnn.pad_packed_sequence(zeros(7, 3, 4)) | rnn.pad_packed_sequence(rnn.pack_padded_sequence(zeros(7, 3, 4), [9, 8, 2]))
 rnn.pad_packed_sequence(rnn.pack_sequence([zeros(3, 1)]), total_length=2) | rnn.pad_sequence([]) | rnn.pad_sequence(3)
 rnn.pad_sequence([zeros(2)], padding_side="top") | nn.Linear(2, 3).to(t.float64, copy=True)
 t.sparse_coo_tensor(t.tensor([[1]]), zeros(1), (3,), check_invariants=False).clone(form=1)

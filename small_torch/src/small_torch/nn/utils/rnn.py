@@ -1,6 +1,7 @@
 """Sequences of different lengths: padded to one length, or packed time step by time step without padding."""
 
 from collections import namedtuple
+from itertools import groupby
 
 import numpy as np
 
@@ -83,7 +84,11 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     sizes, data = np.array(sequence.batch_sizes.tolist()), sequence.data
     longest, batch = len(sizes), int(sizes[0])
     refuse(total_length is not None and total_length < longest, "total length", total_length, longest)
-    refuse(sizes.sum() > len(data), "packed rows", [longest, batch, *data.shape[1:]], data.numel())
+    begin = 0
+    for size, steps in groupby(sizes.tolist()):  # torch reads the rows of equal steps together
+        shape = [len([*steps]), size, *data.shape[1:]]
+        refuse(begin + shape[0] * size > len(data), "packed rows", shape, data[begin:].numel())
+        begin += shape[0] * size
     steps, is_real = total_length or longest, np.arange(batch) < sizes[:, None]
     padded = data.new_full((steps * batch, *data.shape[1:]), padding_value)
     padded = padded.index_copy(0, tensor(np.flatnonzero(is_real)), data).unflatten(0, (steps, batch))
