@@ -1,7 +1,7 @@
 """Sequences of different lengths: padded to one length, or packed time step by time step without padding."""
 
-from collections import namedtuple
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from ...sorting import sort
 from ...tensor import Tensor
 from ..checks import as_operation
 
+FIELDS = [(name, Tensor) for name in ("data", "batch_sizes", "sorted_indices", "unsorted_indices")]
 
-class PackedSequence(namedtuple("_Packed", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])):
+
+class PackedSequence(NamedTuple("_Packed", FIELDS)):
     """All numbers of a batch of sequences, without padding.
 
     data: (N, *), the rows of the first time step, then those of the second, and so on. batch_sizes: (T), how many
