@@ -11,7 +11,7 @@ SEVEN = "linear", "conv1d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"
 # Programs for compile_row.
 CALLS = """
 nn.LSTM(4, 5, dropout=0.5).dropout | nn.LSTM(4, 5, 2, dropout=1.5) | nn.LSTM(4.0, 5) | nn.GRU(4, 0) | nn.RNN(4, 5, 0)
-nn.RNN(4, 5, bias=1) | nn.RNN(4, 5, batch_first=0) | nn.LSTM(4, 5, proj_size=5) | nn.LSTM(4, 5, proj_size=-1)
+nn.RNN(4, 5, bias=1) | nn.RNN(4, 5, batch_first=0) | nn.LSTM(4, 5, proj_size=5)
 nn.GRU(4, 5, proj_size=1) | nn.RNN(4, 5, proj_size=1) | nn.RNN(4, 5, nonlinearity="sin") | nn.RNN(4, 5, 1, "sin")
 nn.Sequential(hidden=3) | nn.LSTM(4, 5, layers=2) | nn.LSTM(4, 5, dtype=t.int64) | nn.LSTM(4, 5)(zeros(4))
 nn.RNN(4, 5)(zeros(4, 1, 1, 1)) | nn.GRU(4, 5)(zeros(7, 4, 3)) | nn.GRU(4, 5)(rnn.pack_sequence([zeros(2, 3)]))
@@ -22,6 +22,7 @@ nn.LSTM(4, 5, 2)(zeros(7, 3, 4), (zeros(2, 3, 5), zeros(1, 3, 5))) | nn.GRU(4, 5
 nn.LSTM(4, 5)(zeros(7, 3, 4), (zeros(3, 5),) * 2) | nn.GRU(4, 5)(zeros(7, 4), zeros(1, 1, 5))
 nn.GRU(4, 5)(zeros(7, 3, 4), (zeros(1, 3, 5),) * 2) | nn.LSTM(4, 5)(zeros(7, 3, 4), zeros(1, 3, 5))
 nn.LSTM(4, 5)(zeros(7, 3, 4), (zeros(1, 3, 5),)) | nn.LSTM(4, 5)(zeros(7, 3, 4), (zeros(1, 3, 5),) * 3)
+[o := nn.LSTM(4, 5)(zeros(2, 1, 4))[0], loss := o.sum(), o.mul_(2), loss.backward()] | nn.ModuleList([nn.Tanh()]).insert(-1, nn.Tanh())
 nn.LSTM(4, 5)(zeros(0, 3, 4)) | nn.LSTM(4, 5)(zeros(7, 3, 4).to("meta"))
 nn.GRU(4, 5)(zeros(7, 3, 4), zeros(1, 3, 5, device="meta")) | nn.LSTMCell(4, 5)(zeros(2, 3, 4))
 nn.GRUCell(4, 5)(zeros(3, 4), zeros(1, 3, 5)) | nn.LSTMCell(4, 5)(zeros(3, 4), (zeros(3, 5), zeros(1, 3, 5)))
@@ -53,7 +54,7 @@ rnn.pack_padded_sequence(zeros(7, 3, 4), [2, 5, 7]) | rnn.pack_padded_sequence(z
 rnn.pack_padded_sequence(zeros(7, 3, 4), [7, 5]) | rnn.pack_padded_sequence(zeros(7, 3, 4), t.tensor([7, 5, 2], device="meta"))
 rnn.pack_padded_sequence(zeros(7, 3, 4), t.ones(3, 1, dtype=t.int64)) | rnn.pack_padded_sequence(zeros(0, 3, 4), [1, 1, 1])
 rnn.pack_padded_sequence(zeros(2, 3, 4), [2, 2, 1, 1], enforce_sorted=False) | nn.GRU(4, 5)(rnn.pack_padded_sequence(zeros(7, 3, 4), [9, 8, 2]))
-rnn.pad_packed_sequence(rnn.pack_padded_sequence(zeros(7, 3, 4), [9, 8, 2])) | rnn.pad_packed_sequence(zeros(7, 3, 4))
+rnn.pad_packed_sequence(zeros(7, 3, 4)) | rnn.pad_packed_sequence(rnn.pack_padded_sequence(zeros(7, 3, 4), [9, 8, 2]))
 rnn.pad_packed_sequence(rnn.pack_sequence([zeros(3, 1)]), total_length=2) | rnn.pad_sequence([]) | rnn.pad_sequence(3)
 rnn.pad_sequence([zeros(2)], padding_side="top") | nn.Linear(2, 3).to(t.float64, copy=True)
 t.autograd.gradcheck(t.sin, (zeros(2),), epsilon=1e-6) | utils.clip_grad_norm_(nn.Linear(1, 1).parameters(), 1.0)

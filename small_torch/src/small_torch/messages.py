@@ -86,7 +86,6 @@ RuntimeError: norm parameter: Expected {} to be of same shape as normalized_shap
 RuntimeError: norm without axes: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []
 RuntimeError: number of gradients: function {}Backward returned an incorrect number of gradients (expected {}, got {})
 RuntimeError: packed rows: shape '{}' is invalid for input of size {}
-RuntimeError: packed sizes: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})
 RuntimeError: padding length: Padding length should be less than or equal to two times the input dimension but got padding length {} and input of dimension {}
 RuntimeError: pair axes: For {} {}-D input, hx and cx should also be {}-D but got ({}-D, {}-D) tensors
 RuntimeError: permuted axes: permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}
@@ -123,10 +122,8 @@ TypeError: finfo: torch.finfo() requires a floating point input type. Use torch.
 TypeError: module type: nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}
 TypeError: name type: {} name should be a string. Got {}
 TypeError: not a module: {} is not a Module subclass
-TypeError: not a tensor: expected Tensor as element {} in argument 0, but got {}
 TypeError: not iterable: {}.extend should be called with an iterable, but got {}
 TypeError: parameter: cannot assign '{}' object to parameter '{}' (torch.nn.Parameter or None required)
-TypeError: parameter type: cannot assign '{}' as parameter '{}' (torch.nn.Parameter or None expected)
 TypeError: state type: Expected state_dict to be dict-like, got {}.
 TypeError: too many arguments: {}() takes {} but {} were given
 TypeError: type of array: can't convert np.ndarray of type numpy.{}. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.
@@ -141,7 +138,6 @@ ValueError: nonlinearity: Unknown nonlinearity '{}'. Select from 'tanh' or 'relu
 ValueError: norm of one value: Expected more than 1 value per channel when training, got input size {}
 ValueError: parameter with node: Cannot assign non-leaf Tensor to parameter '{}'. Model parameters must be created explicitly. To express '{}' as a function of another Tensor, compute the value in the forward() method.
 ValueError: probabilities and target: Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same size.
-ValueError: projection: proj_size should be a positive integer or zero to disable projections
 ValueError: recurrent axes: {}: Expected input to be 2D or 3D, got {} instead
 ValueError: recurrent input type: RNN input dtype ({}) does not match weight dtype ({}). Convert input: input.to({}), or convert model: model.to({})
 ValueError: reduction: {} is not a valid value for reduction

@@ -5,9 +5,8 @@ from ..messages import refuse
 
 def check_fractions(kernel, tensor):
     """Raise NotImplementedError for other types than fractions. kernel: torch's name of the function that computes."""
-    refuse(
-        tensor.dtype.kind != 2 and (kernel, tensor.dtype.kind) != ("silu_cpu", 3), "kernel", kernel, tensor.dtype.title
-    )
+    wrong = tensor.dtype.kind != 2 and (kernel, tensor.dtype.kind) != ("silu_cpu", 3)
+    refuse(wrong, "kernel", kernel, tensor.dtype.title)
 
 
 def check_indices(function, tensor):

@@ -10,7 +10,7 @@ from .parameter import Parameter
 
 
 class _Numbered(Module):
-    """Base class of containers that number their modules (or parameters) 0, 1, 2 …."""
+    """Base class of containers that number their parts 0, 1, 2 …."""
 
     _table = "_modules"
 
@@ -20,46 +20,45 @@ class _Numbered(Module):
     def __iter__(self):
         return iter(getattr(self, self._table).values())
 
-    def _names(self, index_):
-        """Return the names of the modules at an index or slice."""
-        names = [*getattr(self, self._table)]
-        if isinstance(index_, slice):
-            return names[index_]
-        index_ = index(index_)
-        refuse(not -len(names) <= index_ < len(names), "index {} is out of range", index_, kind=IndexError)
-        return [names[index_]]
+    def _name(self, index_):
+        names, place = [*getattr(self, self._table)], index(index_)
+        refuse(not -len(names) <= place < len(names), "index {} is out of range", place, kind=IndexError)
+        return names[place]
 
     def __getitem__(self, index_):
-        named = [(name, getattr(self, name)) for name in self._names(index_)]
-        return self._part(named) if isinstance(index_, slice) else named[0][1]
+        return type(self)([*self][index_]) if isinstance(index_, slice) else getattr(self, self._name(index_))
 
-    def __setitem__(self, index_, module):
-        setattr(self, *self._names(index_), module)
+    def __setitem__(self, index_, part):
+        setattr(self, self._name(index_), part)
+
+    def extend(self, parts):
+        """Add several parts at the end."""
+        refuse(not isinstance(parts, Iterable), "not iterable", self._get_name(), type(parts).__name__)
+        for part in [*parts]:
+            self.append(part)
+        return self
+
+    __iadd__ = extend
+
+
+class _Modules(_Numbered):
+    """Base class of containers of modules."""
 
     def __delitem__(self, index_):
-        for name in self._names(index_):
-            del self._modules[name]
-        self._modules = {str(number): module for number, module in enumerate(self)}
+        modules = [*self]
+        del modules[index_]
+        self._modules = {str(number): module for number, module in enumerate(modules)}
 
     def append(self, module):
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules):
-        """Add several modules at the end."""
-        wrong = not isinstance(modules, Iterable)
-        refuse(wrong, "not iterable", self._get_name(), type(modules).__name__)
-        for module in [*modules]:
-            self.append(module)
-        return self
-
     def insert(self, index_, module):
         """Add a module before the module at an index."""
-        modules = [*self]
-        modules.insert(index_, module)
-        for number, module_ in enumerate(modules):
-            self._modules[str(number)] = module_
+        for number in range(len(self), index_, -1):
+            self._modules[str(number)] = self._modules[str(number - 1)]
+        self._modules[str(index_)] = module
         return self
 
     def pop(self, index_):
@@ -69,7 +68,7 @@ class _Numbered(Module):
         return module
 
 
-class Sequential(_Numbered):
+class Sequential(_Modules):
     """A chain of modules: each is called with the output of the one before."""
 
     def __init__(self, *args):
@@ -79,40 +78,34 @@ class Sequential(_Numbered):
             self.add_module(str(name), module)
 
     def forward(self, input):
-        """Return the last module's output."""
         for module in self:
             input = module(input)
         return input
 
+    def __getitem__(self, index_):
+        if not isinstance(index_, slice):
+            return super().__getitem__(index_)
+        return type(self)(OrderedDict([*self._modules.items()][index_]))
+
     def insert(self, index_, module):
-        """Add a module before the module at an index."""
         refuse(not isinstance(module, Module), "module should be of type: {}", Module, kind=AssertionError)
         refuse(abs(index_) > len(self), "Index out of range: {}", index_, kind=IndexError)
-        return super().insert(index_, module)
-
-    def __add__(self, other):
-        return Sequential(*self).__iadd__(other)
+        return super().insert(index_ + len(self) if index_ < 0 else index_, module)
 
     def __iadd__(self, other):
         refuse(not isinstance(other, Sequential), "no Sequential", type(other))
         return self.extend(other)
 
-    def _part(self, named):
-        return type(self)(OrderedDict(named))
+    def __add__(self, other):
+        return Sequential(*self).__iadd__(other)
 
 
-class ModuleList(_Numbered):
+class ModuleList(_Modules):
     """A list of modules. It has no `forward`: loop over it."""
 
     def __init__(self, modules=None):
         super().__init__()
         self.extend(modules or ())
-
-    def _part(self, named):
-        return type(self)(module for _, module in named)
-
-    def __iadd__(self, modules):
-        return self.extend(modules)
 
     def __add__(self, other):
         return ModuleList([*self, *other])
@@ -129,7 +122,7 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """Modules under names."""
+    """Modules under names, with the methods of a dictionary."""
 
     def __init__(self, modules=None):
         super().__init__()
@@ -164,26 +157,15 @@ class ParameterList(_Numbered):
         self.extend(values or ())
 
     def __setitem__(self, index_, value):
-        super().__setitem__(index_, as_parameter(value))
+        super().__setitem__(index_, value if isinstance(value, Parameter) else Parameter(value))
 
     def append(self, value):
         """Add a parameter at the end."""
-        setattr(self, str(len(self)), as_parameter(value))
+        setattr(self, str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
         return self
-
-    def _part(self, named):
-        return type(self)(value for _, value in named)
-
-    def __iadd__(self, values):
-        return self.extend(values)
 
     def extra_repr(self):
         return "\n".join(
             f"  ({number}): Parameter containing: [{parameter.dtype} of size {'x'.join(map(str, parameter.shape))}]"
             for number, parameter in enumerate(self)
         )
-
-
-def as_parameter(value):
-    """Return a tensor as a parameter."""
-    return value if isinstance(value, Parameter) else Parameter(value)

@@ -11,11 +11,14 @@ def add_hook(hooks, hook, first):
     """Add a hook behind the others, or before them; return its handle."""
     others = dict(hooks)
     handle = RemovableHandle(hooks, hook)
-    if first:
-        for number, other in others.items():
-            del hooks[number]
-            hooks[number] = other
+    for number in others if first else ():
+        hooks[number] = hooks.pop(number)
     return handle
+
+
+def as_tuple(value):
+    """Return a tuple as it is, another value in a tuple."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def call_with_hooks(module, args, kwargs):
@@ -26,7 +29,7 @@ def call_with_hooks(module, args, kwargs):
             refuse(not isinstance(changed, tuple) or len(changed) != 2, "forward pre-hook", changed)
             args, kwargs = changed
         elif changed is not None:
-            args = changed if isinstance(changed, tuple) else (changed,)
+            args = as_tuple(changed)
     backward = BackwardHooks(module, args) if module._backward_hooks and recording[0] else None
     result = module.forward(*(backward.args if backward else args), **kwargs)
     for hook, with_kwargs in [*module._forward_hooks.values()]:
@@ -50,7 +53,7 @@ class BackwardHooks:
         """Return a module's result, a tensor or a tuple of tensors, with the node that keeps its gradients."""
         if not isinstance(result, Tensor | tuple):
             return result
-        outputs = pass_through(result if isinstance(result, tuple) else (result,), self.keep)
+        outputs = pass_through(as_tuple(result), self.keep)
         return outputs if isinstance(result, tuple) else outputs[0]
 
     def keep(self, grad_output):
@@ -70,9 +73,8 @@ class BackwardHooks:
         for hook in self.hooks:
             changed = hook(self.module, grad_input, self.grad_output)
             if changed is not None:
-                changed = changed if isinstance(changed, tuple) else (changed,)
-                refuse(len(changed) != len(grad_input), "backward hook", len(changed), len(grad_input))
-                grad_input = changed
+                grad_input, count = as_tuple(changed), len(grad_input)
+                refuse(len(grad_input) != count, "backward hook", len(grad_input), count)
         return grad_input
 
 

@@ -52,15 +52,14 @@ def ones_(tensor):
     return constant_(tensor, 1.0)
 
 
-@no_grad()
 def zeros_(tensor):
     """Set all numbers to 0."""
-    return tensor.zero_()
+    return constant_(tensor, 0.0)
 
 
 @no_grad()
 def eye_(tensor):
-    """Set a matrix to the identity; raise ValueError for other tensors."""
+    """Set a matrix to the identity."""
     refuse(tensor.dim() != 2, "Only tensors with 2 dimensions are supported", kind=ValueError)
     return tensor.copy_(eye(*tensor.shape))
 
@@ -75,13 +74,6 @@ def fans(tensor):
 _calculate_fan_in_and_fan_out = fans
 
 
-def fan_of(tensor, mode):
-    """Return the fan that mode names."""
-    mode, modes = mode.lower(), ["fan_in", "fan_out"]
-    refuse(mode not in modes, "Mode {} not supported, please use one of {}", mode, modes, kind=ValueError)
-    return fans(tensor)[modes.index(mode)]
-
-
 def xavier_uniform_(tensor, gain=1.0, generator=None):
     """Draw from U(-a, a) with a = gain √( 6 / ( in + out ) ) (Glorot and Bengio 2010)."""
     bound = math.sqrt(3) * (gain * math.sqrt(2 / sum(fans(tensor))))
@@ -94,24 +86,24 @@ def xavier_normal_(tensor, gain=1.0, generator=None):
 
 
 def kaiming_std(tensor, a, mode, nonlinearity):
-    """Return the standard deviation that keeps the scale of numbers (He et al. 2015); None for an empty tensor."""
+    """Return the standard deviation that keeps the scale of numbers (He et al. 2015); 0 for an empty tensor."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
-        return None
-    fan = fan_of(tensor, mode)
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+        return 0.0
+    mode, modes = mode.lower(), ["fan_in", "fan_out"]
+    refuse(mode not in modes, "Mode {} not supported, please use one of {}", mode, modes, kind=ValueError)
+    return calculate_gain(nonlinearity, a) / math.sqrt(fans(tensor)[modes.index(mode)])
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     """Draw from U(-√3 s, √3 s) with s = gain / √fan. a: the slope of "leaky_relu"."""
-    std = kaiming_std(tensor, a, mode, nonlinearity)
-    return tensor if std is None else uniform_(tensor, -math.sqrt(3) * std, math.sqrt(3) * std, generator)
+    bound = math.sqrt(3) * kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     """Draw from N(0, s²) with s = gain / √fan. a: the slope of "leaky_relu"."""
-    std = kaiming_std(tensor, a, mode, nonlinearity)
-    return tensor if std is None else normal_(tensor, 0.0, std, generator)
+    return normal_(tensor, 0.0, kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
 @no_grad()
@@ -121,12 +113,6 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     If it is large, normal numbers outside are drawn again; else uniform numbers are accepted in proportion to the
     density, relative to its maximum.
     """
-    if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be"
-            " incorrect.",
-            stacklevel=2,
-        )
     low, high = ((1 + math.erf((bound - mean) / std / math.sqrt(2))) / 2 for bound in (a, b))
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     pending = ones_like(tensor, dtype=bool_)

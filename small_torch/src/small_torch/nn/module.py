@@ -1,6 +1,6 @@
 """`torch.nn.Module`: parameters, buffers and other modules by name, and operations on all of them."""
 
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
 from .. import dtypes
@@ -10,7 +10,6 @@ from ..messages import error, refuse
 from ..tape import no_grad
 from ..tensor import Tensor
 from .hooks import add_hook, call_with_hooks
-from .loading import _IncompatibleKeys, add_counts, load
 from .parameter import Parameter, reset_gradients, type_name
 
 TABLES = ("_parameters", "_buffers", "_modules")  # dictionaries in which a module keeps its attributes by name
@@ -21,6 +20,13 @@ def indent(text):
     return text.replace("\n", "\n  ")
 
 
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """Result of `load_state_dict`: the names that did not fit."""
+
+    def __repr__(self):
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+
 class Module:
     """Base class of layers and models, which make parameters in `__init__` and compute in `forward`."""
 
@@ -28,9 +34,8 @@ class Module:
         name = f"{type(self).__name__}.__init__"
         refuse_keywords(name, kwargs)
         refuse(args, "too many arguments", name, "1 positional argument", len(args) + 1)
-        tables = {table: {} for table in TABLES}
-        hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}, "_backward_hooks": {}}
-        self.__dict__.update({"training": True, **tables, "_non_persistent_buffers_set": set(), **hooks})
+        names = (*TABLES, "_forward_pre_hooks", "_forward_hooks", "_backward_hooks")
+        self.__dict__.update({"training": True, "_non_persistent_buffers_set": set(), **{name: {} for name in names}})
 
     def forward(self, *input):
         """Compute the module's output; subclasses define it."""
@@ -57,14 +62,14 @@ class Module:
 
     def register_parameter(self, name, param):
         """Add a parameter, or None for an optional parameter that this module lacks."""
-        self._check_new(name, "parameter", "cannot assign parameter before Module.__init__() call")
+        self._check_new(name, "parameter")
         refuse(not isinstance(param, Parameter | None), "parameter", type_name(param), name)
         refuse(param is not None and param.grad_fn is not None, "parameter with node", name, name)
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
         """Add a tensor that is not trained; `state_dict` contains it if it is persistent."""
-        self._check_new(name, "buffer", "cannot assign buffer before Module.__init__() call")
+        self._check_new(name, "buffer")
         refuse(not isinstance(tensor, Tensor | None), "buffer", type_name(tensor), name)
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
@@ -72,19 +77,23 @@ class Module:
     def add_module(self, name, module):
         """Add another module as a part of this one."""
         refuse(not isinstance(module, Module | None), "not a module", type_name(module))
-        self._check_new(name, "module", "cannot assign module before Module.__init__() call")
+        self._check_new(name, "module")
         self._modules[name] = module
 
-    register_module = add_module
-
-    def _check_new(self, name, kind, too_early):
-        if "_parameters" not in self.__dict__:
-            raise AttributeError(too_early)
+    def _check_new(self, name, kind):
+        self._check_begun(kind)
         refuse(not isinstance(name, str), "name type", kind, type_name(name))
         refuse(hasattr(self, name) and name not in getattr(self, f"_{kind}s"), "attribute exists", name)
         if "." in name:
             raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
         refuse(name == "", '{} name can\'t be empty string ""', kind, kind=KeyError)
+
+    def _check_begun(self, kind):
+        begun = "_parameters" in self.__dict__
+        refuse(not begun, "cannot assign {} before Module.__init__() call", kind, kind=AttributeError)
+
+    def _table_of(self, name):
+        return next((table for table in TABLES if name in self.__dict__.get(table, ())), None)
 
     def __getattr__(self, name):
         for table in TABLES:
@@ -95,66 +104,56 @@ class Module:
 
     def get_submodule(self, target):
         """Return the module at a path such as "layers.0"; "" is this module."""
-        module = self
-        for name in target.split(".") if target else ():
-            module = module._get(name, lambda value, _: isinstance(value, Module), "an nn.Module")
-        return module
+        return self._find(target, "_modules", "an nn.Module") if target else self
 
     def get_parameter(self, target):
         """Return the parameter at a path such as "layers.0.weight"."""
-        path, _, name = target.rpartition(".")
-        part = self.get_submodule(path)
-        return part._get(name, lambda value, _: isinstance(value, Parameter), "an nn.Parameter")
+        return self._find(target, "_parameters", "an nn.Parameter")
 
     def get_buffer(self, target):
         """Return the buffer at a path such as "layers.0.running_mean"."""
-        path, _, name = target.rpartition(".")
-        part = self.get_submodule(path)
-        return part._get(name, lambda _, name: name in part._buffers, "a buffer")
+        return self._find(target, "_buffers", "a buffer")
 
-    def _get(self, name, is_right, kind):
-        refuse(not hasattr(self, name), "{} has no attribute `{}`", self._get_name(), name, kind=AttributeError)
-        value = getattr(self, name)
-        refuse(not is_right(value, name), "`{}` is not {}", name, kind, kind=AttributeError)
-        return value
+    def _find(self, target, table, kind):
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        refuse(not hasattr(module, name), "{} has no attribute `{}`", module._get_name(), name, kind=AttributeError)
+        refuse(getattr(module, table).get(name) is None, "`{}` is not {}", name, kind, kind=AttributeError)
+        return getattr(module, name)
 
     def __setattr__(self, name, value):
-        parameters, buffers, modules = tables = [self.__dict__.get(table) for table in TABLES]
+        old = self._table_of(name)
         if isinstance(value, Parameter):
-            self._remove_others(name, "parameters", parameters)
+            self._check_begun("parameters")
+            self._remove_others(name, "_parameters")
             self.register_parameter(name, value)
-        elif parameters is not None and name in parameters:
-            refuse(value is not None, "parameter type", type_name(value), name)
-            parameters[name] = None
-        elif isinstance(value, Module):
-            self._remove_others(name, "module", modules)
-            modules[name] = value
-        elif any(table and name in table for table in tables):
-            kinds = (
-                (Tensor, "buffer", "torch.nn.Buffer, torch.Tensor")
-                if name in buffers
-                else (Module, "child module", "torch.nn.Module")
-            )
-            refuse(not isinstance(value, kinds[0] | None), "attribute type", type_name(value), kinds[1], name, kinds[2])
-            (buffers if name in buffers else modules)[name] = value
+        elif isinstance(value, Module) and old != "_parameters":
+            self._check_begun("module")
+            self._remove_others(name, "_modules")
+            self._modules[name] = value
+        elif old:
+            kind, title, expected = {
+                "_parameters": (Parameter, "parameter", "torch.nn.Parameter"),
+                "_buffers": (Tensor, "buffer", "torch.nn.Buffer, torch.Tensor"),
+                "_modules": (Module, "child module", "torch.nn.Module"),
+            }[old]
+            refuse(not isinstance(value, kind | None), "attribute type", type_name(value), title, name, expected)
+            self.__dict__[old][name] = value
         else:
             object.__setattr__(self, name, value)
 
-    def _remove_others(self, name, kind, table):
-        """Remove other attributes of this name."""
-        refuse(table is None, "cannot assign {} before Module.__init__() call", kind, kind=AttributeError)
-        for other in (self.__dict__, self._parameters, self._buffers, self._modules):
-            if other is not table:
-                other.pop(name, None)
+    def _remove_others(self, name, table):
+        """Remove attributes of this name that are not in this table."""
+        for other in (self.__dict__, *(self.__dict__[other] for other in TABLES if other != table)):
+            other.pop(name, None)
         self._non_persistent_buffers_set.discard(name)
 
     def __delattr__(self, name):
-        for table in map(self.__dict__.get, TABLES):
-            if name in table:
-                del table[name]
-                self._non_persistent_buffers_set.discard(name)
-                return
-        object.__delattr__(self, name)
+        table = self._table_of(name)
+        if table is None:
+            return object.__delattr__(self, name)
+        del self.__dict__[table][name]
+        self._non_persistent_buffers_set.discard(name)
 
     def __dir__(self):
         names = {*object.__dir__(self), *self._parameters, *self._buffers, *self._modules}
@@ -173,20 +172,18 @@ class Module:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self):
-        """Yield this module and all modules inside it."""
         for _, module in self.named_modules():
             yield module
 
     def named_children(self):
         """Yield the direct parts of this module, with their names."""
-        seen = set()
+        seen = {None}
         for name, module in self._modules.items():
-            if module is not None and module not in seen:
+            if module not in seen:
                 seen.add(module)
                 yield name, module
 
     def children(self):
-        """Yield the direct parts of this module."""
         for _, module in self.named_children():
             yield module
 
@@ -209,11 +206,9 @@ class Module:
             yield parameter
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        """Yield all buffers with their names."""
         return self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
-        """Yield all buffers."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
@@ -230,14 +225,9 @@ class Module:
         for module in self.children():
             module._apply(fn)
         with no_grad():
-            for name, parameter in self._parameters.items():
-                if parameter is None:
-                    continue
-                changed = fn(parameter)
-                if changed.device != parameter.device:
-                    self._parameters[name] = Parameter(changed, parameter.requires_grad)
-                else:
-                    parameter.data = changed
+            for parameter in self.parameters(recurse=False):
+                parameter.data = changed = fn(parameter)
+                parameter.device = changed.device
                 if parameter.grad is not None:
                     parameter.grad.data = fn(parameter.grad)
             for name, buffer in self._buffers.items():
@@ -248,45 +238,37 @@ class Module:
         """Change the type or the device of all parameters and buffers. Integers keep their type."""
         refuse(copy, ".to() does not accept copy argument")
         args = [arg for arg in (*args, dtype, device, tensor) if arg is not None]
-        types = [arg for arg in args if isinstance(arg, dtypes.dtype)]
-        types += [arg.dtype for arg in args if isinstance(arg, Tensor)]
+        types = [getattr(arg, "dtype", arg) for arg in args if isinstance(arg, dtypes.dtype | Tensor)]
         for type_ in types:
             refuse(not (type_.is_floating_point or type_.is_complex), "module type", type_)
         devices = [arg for arg in args if not isinstance(arg, dtypes.dtype | Tensor | bool)]
 
         def change(tensor):
             has_fractions = tensor.is_floating_point() or tensor.is_complex()
-            tensor = tensor.to(types[-1]) if types and has_fractions else tensor
-            return tensor.to(devices[-1]) if devices else tensor
+            return tensor.to(*types[-1:] if has_fractions else (), *devices[-1:])
 
         return self._apply(change)
 
     def _floating(self, change):
         return self._apply(lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
 
-    def type(self, dst_type):
-        """Convert all parameters and buffers to a type."""
-        return self._apply(lambda tensor: tensor.to(dst_type))
-
     def double(self):
-        """Convert all floating-point parameters and buffers to float64."""
         return self._floating(Tensor.double)
 
     def float(self):
-        """Convert all floating-point parameters and buffers to float32."""
         return self._floating(Tensor.float)
 
     def half(self):
-        """Convert all floating-point parameters and buffers to float16."""
         return self._floating(Tensor.half)
 
+    def type(self, dst_type):
+        return self._apply(lambda tensor: tensor.to(dst_type))
+
     def cuda(self, device=None):
-        """Raise RuntimeError: there is no graphics card."""
         return self.to("cuda")
 
     def cpu(self):
-        """Move all parameters and buffers to the cpu."""
-        return self._apply(Tensor.cpu)
+        return self.to("cpu")
 
     def train(self, mode=True):
         """Set this module and all inside to training mode (or evaluation), which dropout depends on."""
@@ -297,25 +279,20 @@ class Module:
         return self
 
     def eval(self):
-        """Set evaluation mode, as `train(False)`."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
-        """Set whether all parameters require gradients."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=True):
-        """Reset all gradients."""
         reset_gradients(self.parameters(), set_to_none)
 
-    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+    def state_dict(self, *, destination=None, prefix="", keep_vars=False):
         """Return all parameters and persistent buffers by name. They share memory with the module."""
         state = OrderedDict() if destination is None else destination
-        if not hasattr(state, "_metadata"):
-            state._metadata = OrderedDict()
-        state._metadata[prefix[:-1]] = {"version": getattr(self, "_version", 1)}
+        state._metadata = {}
         for name, tensor in self._own_state().items():
             state[prefix + name] = tensor if keep_vars else tensor.detach()
         for name, module in self._modules.items():
@@ -335,16 +312,50 @@ class Module:
         """
         refuse(not isinstance(state_dict, Mapping), "state type", type(state_dict))
         missing, unexpected, errors = [], [], []
-        load(self, add_counts(self, state_dict), "", assign, missing, unexpected, errors)
-        if strict:
-            kinds = (("Unexpected", unexpected), ("Missing", missing))
-            for kind, names in kinds:
-                if names:
-                    quoted = ", ".join(f'"{name}"' for name in names)
-                    errors.insert(0, f"{kind} key(s) in state_dict: {quoted}. ")
+        self._load(dict(state_dict), "", assign, missing, unexpected, errors)
+        if not hasattr(state_dict, "_metadata"):  # another dictionary may lack the counts of batches
+            missing = [name for name in missing if not name.endswith("num_batches_tracked")]
+        for kind, names in (("Unexpected", unexpected), ("Missing", missing)):
+            if strict and names:
+                quoted = ", ".join(f'"{name}"' for name in names)
+                errors.insert(0, f"{kind} key(s) in state_dict: {quoted}. ")
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return _IncompatibleKeys(missing, unexpected)
+
+    def _load(self, state, prefix, assign, missing, unexpected, errors):
+        """Load the part of a state below a prefix; add names and errors to the three lists."""
+        own = self._own_state()
+        missing += [prefix + name for name in own if prefix + name not in state]
+        for key, new in state.items():
+            name, *rest = key[len(prefix) :].split(".", 1)
+            if name not in (self._modules if rest else own):
+                unexpected.append(key)
+            elif not rest and not isinstance(new, Tensor):
+                errors.append(
+                    f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                    f"checkpoint but received {type(new)}"
+                )
+            elif not rest:
+                self._load_tensor(name, own[name], key, new, assign, errors)
+        for name, part in self._modules.items():
+            if part is not None:
+                start = f"{prefix}{name}."
+                part_state = {key: new for key, new in state.items() if key.startswith(start)}
+                part._load(part_state, start, assign, missing, unexpected, errors)
+
+    def _load_tensor(self, name, old, key, new, assign, errors):
+        new = new[0] if old.shape == () and new.shape == (1,) else new
+        if new.shape != old.shape:
+            errors.append(
+                f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in "
+                f"current model is {old.shape}."
+            )
+        elif assign:
+            setattr(self, name, Parameter(new, old.requires_grad) if isinstance(old, Parameter) else new)
+        else:
+            with no_grad():
+                old.copy_(new)
 
     # Text
 

@@ -3,7 +3,7 @@
 import sys
 from types import ModuleType
 
-from . import attention, cells, containers, from_functions, layers, module, recurrent
+from . import attention, containers, from_functions, layers, module, recurrent
 
 LAYERS_BY_MODULE = {
     "activation": " ".join([*from_functions.ACTIVATIONS, "MultiheadAttention"]),
@@ -22,7 +22,7 @@ LAYERS_BY_MODULE = {
     "transformer": "TransformerEncoderLayer",
 }
 layers_by_name = {}
-for _module in (attention, cells, containers, from_functions, layers, module, recurrent):
+for _module in (attention, containers, from_functions, layers, module, recurrent):
     layers_by_name |= vars(_module)
 for _path, _names in LAYERS_BY_MODULE.items():
     _module = globals()[_path] = sys.modules[f"{__name__}.{_path}"] = ModuleType(f"{__name__}.{_path}")  # for pickle

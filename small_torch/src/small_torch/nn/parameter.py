@@ -13,7 +13,7 @@ class Parameter(Tensor):
 
     def __init__(self, data=None, requires_grad=True):
         data = (empty(0) if data is None else data).detach()
-        refuse(requires_grad and not (data.is_floating_point() or data.is_complex()), "gradient of integers")
+        refuse(requires_grad and data.dtype.kind < 2, "gradient of integers")
         super().__init__(data._array)
         self._changes, self.device, self.requires_grad = data._changes, data.device, requires_grad
 

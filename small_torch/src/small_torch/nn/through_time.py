@@ -11,10 +11,13 @@ stands for ∂L/∂y. A batch's vectors are rows, so W x is written x @ W.T.
 import numpy as np
 
 from ..autograd.engine import grad
+from ..elementwise import alias
 from ..joining import cat
-from ..matrices import addmm, product
+from ..matrices import addmm, check_same_type, product
 from ..tape import enable_grad, recording
 from ..tensor import Tensor, record_many
+
+FUSED = "MkldnnRnnLayer"  # torch's node of a whole LSTM layer in float32, which keeps its output for the backward pass
 
 
 def step_rows(sizes, reverse):
@@ -38,7 +41,7 @@ class Elman:
     gates = 1
 
     def __init__(self, relu=False):
-        self.relu, self.name = relu, "rnn_relu" if relu else "rnn_tanh"
+        self.relu = relu
 
     def step(self, a, state, w_hh, b_hh, w_hr):
         """Return the new state, a tuple, of one time step in operations on tensors. a: W_ih x_t + b_ih."""
@@ -83,7 +86,7 @@ class Lstm:
     The rows are in the order i, f, g, o.
     """
 
-    gates, name = 4, "lstm"
+    gates = 4
 
     def step(self, a, state, w_hh, b_hh, w_hr):
         h, c = state
@@ -140,7 +143,7 @@ class Gru:
     The rows are in the order r, z, n.
     """
 
-    gates, name = 3, "gru"
+    gates = 3
 
     def step(self, a, state, w_hh, b_hh, w_hr):
         (h,) = state
@@ -193,13 +196,16 @@ def affine(x, weight, bias):
     return x @ weight.T if bias is None else addmm(bias, x, weight.T)
 
 
-def run(kind, x, sizes, start, weights, reverse=False):
+def run(kind, x, sizes, start, weights, reverse=False, title="Stack"):
     """Run one layer in one direction; return the output (*, P), and the final state in the form of `start`.
 
     kind: an Elman, Lstm or Gru. x: (*, in), N rows in all. sizes: the number of rows of each time step. start: the
     initial state, a tuple of (B, P) and, for an LSTM, (B, H). weights: W_ih, W_hh, b_ih, b_hh, W_hr; None for those
-    that do not exist. reverse: from the last time step to the first.
+    that do not exist. reverse: from the last time step to the first. title: the node's, or one for each result.
     """
+    inputs = [x, *start, *(weight for weight in weights if weight is not None)]
+    for tensor in inputs:
+        check_same_type(x, tensor)
     w_ih, w_hh, b_ih, b_hh, w_hr = (None if weight is None else weight._array for weight in weights)
     steps, rows = step_rows(sizes, reverse), x._array.reshape(-1, x.size(-1))
     with np.errstate(all="ignore"):
@@ -208,7 +214,6 @@ def run(kind, x, sizes, start, weights, reverse=False):
             a += b_ih
         end = tuple(part._array.copy() for part in start)
         output, saved = kind.forward(a, w_hh, b_hh, w_hr, end, steps)
-    inputs = [x, *start, *(weight for weight in weights if weight is not None)]
 
     def rule(d_output, *d_end):
         if recording[0]:  # gradients of the gradients are needed
@@ -220,15 +225,18 @@ def run(kind, x, sizes, start, weights, reverse=False):
             # a = W_ih x + b_ih,   u = W_hh h + b_hh
             d_x = product(d_a, w_ih).reshape(x.shape) if x.requires_grad else None
             gradients = [d_x, *d_state, product(d_a.T, rows), product(d_u.T, before)]
-            if b_ih is not None:
-                gradients += [d_a.sum(0), d_u.sum(0)]
-        gradients += [] if d_hr is None else [d_hr]
+            gradients += [] if b_ih is None else [d_a.sum(0), d_u.sum(0)]
+            gradients += [] if d_hr is None else [d_hr]
         return [None if gradient is None else Tensor(gradient) for gradient in gradients]
 
     transposed = weights[1].T  # saved first, since torch checks it first for changes in place
     transposed._made_by = "AsStrided"
     output = output.reshape(*x.shape[:-1], output.shape[-1])
-    output, *end = record_many([output, *end], "Stack", inputs, rule, [transposed, *inputs])
+    output, *end = record_many([output, *end], title, inputs, rule, [transposed, *inputs])
+    if title == FUSED and output._grad_fn is not None:
+        kept = alias(output)  # not the output, which holds the node
+        kept._made_by = FUSED
+        output._grad_fn.saved.append((kept, 0))
     return output, tuple(end)
 
 

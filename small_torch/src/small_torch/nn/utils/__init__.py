@@ -14,11 +14,10 @@ from . import rnn  # noqa: F401
 
 def gradients(parameters):
     """Return the gradients of a tensor or of several, without those that are None."""
-    if isinstance(parameters, GeneratorType):
-        parameters = list(parameters)
-        if not parameters:
-            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=4)
-    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
+    is_generator = isinstance(parameters, GeneratorType)
+    parameters = [parameters] if isinstance(parameters, Tensor) else [*parameters]
+    if is_generator and not parameters:
+        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=4)
     return [parameter.grad for parameter in parameters if parameter.grad is not None]
 
 

@@ -5,28 +5,26 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arguments import check_elements
 from ...creation import arange, as_tensor, tensor
-from ...dtypes import int64
+from ...dtypes import float32, float64, int64
 from ...messages import error, refuse
 from ...sorting import sort
 from ...tape import rename_node
 from ...tensor import Tensor
 
-
-class _Packed(NamedTuple):
-    data: Tensor
-    batch_sizes: Tensor
-    sorted_indices: Tensor | None
-    unsorted_indices: Tensor | None
+FIELDS = [(name, Tensor) for name in ("data", "batch_sizes", "sorted_indices", "unsorted_indices")]
 
 
-class PackedSequence(_Packed):
+class PackedSequence(NamedTuple("_Packed", FIELDS)):
     """All numbers of a batch of sequences, without padding.
 
     data: (N, *), the rows of the first time step, then those of the second, and so on. batch_sizes: (T), how many
     sequences each time step has; they are sorted by length, the longest first. sorted_indices: the caller's index of
     each sorted sequence; unsorted_indices: the inverse; None if they were sorted already.
     """
+
+    is_cuda = False
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
         if batch_sizes is None:
@@ -41,21 +39,13 @@ class PackedSequence(_Packed):
         return self if data is self.data else type(self)(data, *self[1:])
 
     def cpu(self):
-        """Return it on the cpu."""
         return self.to("cpu")
 
     def double(self):
-        """Return it in float64."""
-        return self.to(self.data.double().dtype)
+        return self.to(float64)
 
     def float(self):
-        """Return it in float32."""
-        return self.to(self.data.float().dtype)
-
-    @property
-    def is_cuda(self):
-        """False: the data are never on a graphics card."""
-        return False
+        return self.to(float32)
 
 
 def invert_permutation(permutation):
@@ -91,21 +81,19 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
     """Pad packed sequences; return them, in the caller's order, and their lengths (B).
 
-    They are (T, B, *), or (B, T, *) with batch_first; T is total_length, if given. ValueError if that is too short.
+    They are (T, B, *), or (B, T, *) with batch_first; T is total_length, if given, which must not be too short.
     """
-    sizes = sequence.batch_sizes.tolist()
-    longest = len(sizes)
+    sizes, data = np.array(sequence.batch_sizes.tolist()), sequence.data
+    longest, batch = len(sizes), int(sizes[0])
     refuse(total_length is not None and total_length < longest, "total length", total_length, longest)
-    steps, batch, data = total_length or longest, sizes[0], sequence.data
-    is_real = np.arange(batch) < np.array(sizes)[:, None]
-    indices = np.flatnonzero(is_real)
     begin = 0
-    for size, run in groupby(sizes):  # torch's loop, for its error if there are too few rows
-        shape = [len([*run]), size, *data.shape[1:]]
+    for size, steps in groupby(sizes.tolist()):  # torch reads the rows of equal steps together
+        shape = [len([*steps]), size, *data.shape[1:]]
         refuse(begin + shape[0] * size > len(data), "packed rows", shape, data[begin:].numel())
         begin += shape[0] * size
+    steps, is_real = total_length or longest, np.arange(batch) < sizes[:, None]
     padded = data.new_full((steps * batch, *data.shape[1:]), padding_value)
-    padded = padded.index_copy(0, tensor(indices), data).unflatten(0, (steps, batch))
+    padded = padded.index_copy(0, tensor(np.flatnonzero(is_real)), data).unflatten(0, (steps, batch))
     lengths = tensor(is_real.sum(0))
     padded = padded.transpose(0, 1) if batch_first else padded
     if sequence.unsorted_indices is not None:
@@ -122,12 +110,10 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         raise error("sequences", type(sequences)) from None
     refuse(not sequences, "received an empty list of sequences")
     refuse(padding_side not in ("left", "right"), "padding side", padding_side)
-    for place, sequence in enumerate(sequences):
-        refuse(not isinstance(sequence, Tensor), "not a tensor", place, type(sequence).__name__)
+    check_elements(sequences)
     longest = max(map(len, sequences))
-    batch = len(sequences)
-    first = (batch, longest) if batch_first else (longest, batch)
-    out = sequences[0].new_full((*first, *sequences[0].shape[1:]), padding_value)
+    sizes = (len(sequences), longest) if batch_first else (longest, len(sequences))
+    out = sequences[0].new_full((*sizes, *sequences[0].shape[1:]), padding_value)
     for i, sequence in enumerate(sequences):
         begin = longest - len(sequence) if padding_side == "left" else 0
         steps = slice(begin, begin + len(sequence))
