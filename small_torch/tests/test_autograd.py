@@ -34,7 +34,7 @@ L.cross(x, m) | t.cdist(m.long(), m) | t.pdist(m[None]) | x.H
 L.norm(m, -1) | L.norm(x.sum(), 1) | m[None].norm(dim=(0, 1, 2)) | m.prod(0, 1) | L.matrix_power(m / 0, 4) | L.norm(m, 3) | L.norm(m[None], 1) | L.norm(m, 1, (0, 1), True) | L.norm(m, 2, keepdim=True) | L.norm(m, dtype=t.float64) | L.vector_norm(m, "fro")
 L.matrix_norm(m[None], 1, (0, 1)) | L.matrix_norm(m, -1, keepdim=True) | L.matrix_norm(x) | L.svdvals(x) | L.eigvals(t.ones(2, 3)) | L.qr(m, "r").R.abs() | L.qr(m, "a")
 L.det(t.ones(2, 3)) | L.det(x) | L.inv(m.long()) | L.solve(t.ones(2, 2), m) | L.inv(m.half()) | L.solve(m, x.double()) | L.solve(m, m, left=False) | L.solve(m.expand(3, 2, 2), t.ones(3, 2))
-L.solve_triangular(m, x, upper=True) | L.solve_triangular(t.ones(2, 2), m, upper=True, unitriangular=True) | L.lstsq(m, m).rank | L.matrix_power(x, 2) | L.matrix_rank(x)
+L.solve_triangular(m, x, upper=True) | L.solve_triangular(t.ones(2, 2), m, upper=True, unitriangular=True) | L.lstsq(m, m).rank | L.lstsq(m.repeat(2, 1), t.arange(4.0), driver="gelsd").solution | L.lstsq(m, m, driver="a") | L.matrix_power(x, 2) | L.matrix_rank(x)
 t.kron(x[0], x[1]) | t.einsum("->", x[0]) | t.einsum("i,i->", x > 0, x[:1]) | t.einsum("ii", m[:, :1]) | L.matrix_power(m, 0) | t.matrix_power(w.view(1, 1), 0)
 L.inv(m).stride() | L.svd(m).U.stride() | L.solve(m, m).stride() | L.inv(m * t.nan) | L.solve_triangular(m, m.long(), upper=True)
 m[:, :0].bool() @ m[:0].bool() | L.matrix_norm(m.half(), 1) | L.matrix_norm(m[:0], 2) | t.addmm(m, m, m.double()) | t.addmm(m, m, x) | m.inverse(1)

@@ -243,20 +243,24 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return rename_node(out, "LinalgSolveTriangular", alias(out))
 
 
-def lstsq(A, B, rcond=None):
-    """Return the least-squares solution X of A X = B."""
+def lstsq(A, B, rcond=None, *, driver=None):
+    """Return the least-squares solution X of A X = B. driver: "gelsd" also gives residuals and singular values."""
+    wrong = driver not in (None, "gels", "gelsy", "gelsd", "gelss")
+    refuse(wrong, "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    refuse(driver in ("gels", "gelss"), f"linalg.lstsq with {driver} {EXPLANATION}", kind=NotImplementedError)
     refuse(A.ndim > 2, f"linalg.lstsq of several matrices {EXPLANATION}", kind=NotImplementedError)
     check_floats(A, "lstsq")
     refuse(A.dtype is not B.dtype, "torch.linalg.lstsq: Expected input and other to have the same dtype")
     wrong = len(A._array) != len(B._array)
     refuse(wrong, "torch.linalg.lstsq: input.size(-2) should match other.size({})", -min(B.ndim, 2))
-    solution, _, rank, _ = np.linalg.lstsq(A._array, B._array, rcond=rcond)
+    solution, residuals, rank, values = np.linalg.lstsq(A._array, B._array, rcond=rcond)
     # torch's lies, column by column, where it has put the numbers of B
     place = np.zeros((*B._array.shape[1:], max(A._array.shape)), solution.dtype)[..., : len(solution)].T
     place[...] = solution
-    empty = np.zeros(0, A._array.dtype)  # torch's default method computes no residuals, and no singular values
-    solution, residuals = (record_without_gradient(array, "LinalgLstsq", A, B) for array in (place, empty))
-    return LSTSQ(solution, residuals, Tensor(np.asarray(rank, np.int64)), Tensor(empty.copy()))
+    if driver != "gelsd":  # torch's default method
+        residuals = values = np.zeros(0, A._array.dtype)
+    solution, residuals = (record_without_gradient(array, "LinalgLstsq", A, B) for array in (place, residuals))
+    return LSTSQ(solution, residuals, Tensor(np.asarray(rank, np.int64)), Tensor(values.copy()))
 
 
 def matrix_power(A, n):
