@@ -83,7 +83,8 @@ class Batch:
             (self.output / subfolder).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts on this machine
         submissions = folders.students(folder)
-        self.submissions = {name: path for name, path in submissions.items() if path.resolve() != self.output.resolve()}
+        output = os.path.realpath(self.output)
+        self.submissions = {name: path for name, path in submissions.items() if os.path.realpath(path) != output}
         self.names = sorted(self.submissions) if variants else None
         settings = [list(self.wanted), language, self.limits, variants, cache.hash_sources()]
         self.files = {name: cache.hash_files(path) for name, path in self.submissions.items()}

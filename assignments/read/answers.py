@@ -3,6 +3,7 @@
 No function here runs a student's code or raises an error because of a file's content.
 """
 
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -17,6 +18,7 @@ from companion.check.engine.question import all_questions
 
 MAX_MODULE_BYTES = 2**20  # of the student's own modules that go to the worker
 SAME_TIME = 2  # seconds: files whose times differ by less count as saved at one time, as after unzipping
+MAX_LISTED = 10  # files in the remark that several count
 CHECK_LANGUAGE = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
 
@@ -202,25 +204,27 @@ def read_submission(student, path, wanted=()):
     remarks = [("unreadable", folder.name) for folder in closed]
     if len(files) > folders.MAX_FILES:
         remarks.append(("too_many_files", ""))
-    notebooks, unzip_left = [], [folders.MAX_BYTES, folders.MAX_FILES]
+    if os.path.isfile(path) and folders.students_in_archive(path):
+        files, remarks = [], [("zip_of_a_class", "")]
+    notebooks, unpack_left = [], [folders.MAX_BYTES, folders.MAX_FILES, folders.MAX_LISTED]
     relevant, fitting = folders.readable_files(files)
     for file in files:
         if file in relevant:
             left = notebooks[-1].left if notebooks else MAX_PARSED
             notebooks += (
-                read_file(file, left, unzip_left)
+                read_file(file, left, unpack_left)
                 if file in fitting
                 else [Notebook(file, remarks=["file_too_large"], left=left)]
             )
         else:
             remarks.append(("other_file", file.name))
-    if unzip_left[1] < 0 and ("too_many_files", "") not in remarks:
+    if min(unpack_left) < 0 and ("too_many_files", "") not in remarks:
         remarks.append(("too_many_files", ""))
     modules = {Path(path).name for notebook in notebooks for path in modules_of(notebook, notebooks)}
     for notebook in notebooks:
         name = notebook.path.name
         remarks += [(key, name) for key in notebook.remarks if key != "not_a_notebook" or name not in modules]
-    if not files and not closed:
+    if not files and not remarks:
         remarks.append(("nothing_sent", ""))
     contents = [(*assignments_of(notebook), notebook) for notebook in notebooks]
     assignments = [
@@ -248,8 +252,11 @@ def read_submission(student, path, wanted=()):
             for name in questions:
                 if name in counting:
                     by_file[counting[name].file].append(name)
-            listed = "; ".join(f"{file}: {', '.join(names) or '–'}" for file, names in by_file.items())
-            remarks.append(("several_files", listed))
+            exports = {notebook.path.name for notebook in answering if notebook.is_export}
+            by_file = {file: names for file, names in by_file.items() if names or file not in exports}
+            files_listed = [f"{file}: {', '.join(names) or '–'}" for file, names in by_file.items()]
+            listed = "; ".join([*files_listed[-MAX_LISTED:], *["…"] * (len(files_listed) > MAX_LISTED)])
+            remarks += [("several_files", listed)] if len(by_file) > 1 else []
     remarks = [(key, folders.printable(file)) for key, file in remarks]
     name = declared_name(cell.source for notebook in notebooks for cell in notebook.cells)
     return Submission(student, files, notebooks, counting, assignments, language_of(notebooks), remarks, name)
@@ -258,8 +265,8 @@ def read_submission(student, path, wanted=()):
 def by_precedence(notebooks, answers):
     """Sort notebooks so that the one that counts most comes last.
 
-    The later counts more; at the same time that with the higher number, as in `rnn (1).ipynb`; then that with more
-    answers.
+    An export counts less than a notebook, and the later file more than an earlier one; at the same time that with the
+    higher number, as in `rnn (1).ipynb`; then that with more answers.
     """
     group, last, keys = 0, None, {}
     for notebook in sorted(notebooks, key=lambda notebook: notebook.time):
@@ -267,7 +274,7 @@ def by_precedence(notebooks, answers):
         last = notebook.time
         number = re.search(r"(?:\(|copy ?|[-_ ]v)(\d{1,9})\)?$", notebook.path.stem, re.IGNORECASE)
         written = sum(answer.written for answer in answers[id(notebook)].values())
-        keys[id(notebook)] = group, int(number[1]) if number else 0, written, notebook.path.name
+        keys[id(notebook)] = not notebook.is_export, group, int(number[1]) if number else 0, written, notebook.path.name
     return sorted(notebooks, key=lambda notebook: keys[id(notebook)])
 
 

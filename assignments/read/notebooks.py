@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from assignments.read import folders
+from assignments.read.exports import HTML, MARKDOWN, cells_of_export
 from companion.check.engine.question import all_questions
 
 MAX_CELLS, MAX_CODE = 200_000, 32 * 2**20  # cells of a notebook, characters of their code
@@ -63,19 +64,24 @@ class Notebook:
     time: float = 0  # when it was saved
     left: int = 0  # characters that may still be parsed
 
+    @property
+    def is_export(self):
+        """Whether the file was made from a notebook to be read, as HTML or Markdown."""
+        return self.path.suffix.lower() in HTML | MARKDOWN
 
-def read_file(path, left, unzip_left):
-    """Return the notebooks of a file: one, or those in a zip file.
 
-    left: characters that may be parsed. unzip_left: [bytes, files] that may be taken out of zip files.
+def read_file(path, left, unpack_left):
+    """Return the notebooks of a file: one, or those in an archive.
+
+    left: characters that may be parsed. unpack_left: what may be taken out of archives, see `folders.unpack`.
     """
     try:
         with open(path, "rb") as file:
-            raw = file.read(folders.MAX_BYTES) if file.read(2) == b"PK" and not file.seek(0) else b""
+            is_archive = file.read(2) in folders.ARCHIVE_BEGINS or path.suffix.lower() == ".tar"
+            raw = file.read(folders.MAX_BYTES) if is_archive and not file.seek(0) else b""
     except (OSError, MemoryError):
         raw = b""
-    entries = folders.unzip(path, raw, unzip_left) or () if raw and min(unzip_left) >= 0 else ()
-    entries = [entry for entry in entries if entry[0].suffix.lower() in folders.NOTEBOOK_SUFFIXES] or entries[:1]
+    entries = folders.unpack(path, raw, unpack_left) or () if raw and min(unpack_left) >= 0 else ()
     notebooks = []
     for inner, content, saved in sorted(entries, key=lambda entry: entry[2]):
         notebook = Notebook(inner, time=saved, left=notebooks[-1].left if notebooks else left)
@@ -108,6 +114,8 @@ def parse_notebook(raw, notebook):
     if path.suffix.lower() == ".py":
         notebook.remarks.append("not_a_notebook")
         cells = [{"cell_type": "code", "source": text}]
+    elif notebook.is_export and (cells := cells_of_export(text, path.suffix)):
+        notebook.remarks.append("exported")
     else:
         cells = parse_cells(text, notebook)
     number, code_left, texts = 0, MAX_CODE, []
@@ -180,6 +188,8 @@ def parse_cells(text, notebook):
     """Return a file's cells as dictionaries, with a remark if it is damaged or no notebook."""
     try:
         content = json.loads(text, strict=False)
+        if isinstance(content, str):  # the notebook's text was stored as a string
+            content = json.loads(content, strict=False)
         cells = content["worksheets"][0]["cells"] if "worksheets" in content else content["cells"]
         if not isinstance(cells, list):
             raise TypeError
