@@ -99,7 +99,7 @@ def parse_notes(packed):
     if not isinstance(packed, dict):
         raise Forged
     notes = {}
-    for key in ("library", "missing", "extra", "plain", "changed"):
+    for key in ("library", "missing", "extra", "plain", "changed", "settings"):
         if key in packed:
             notes[key] = parse_texts(packed[key])
     if "renamed" in packed:

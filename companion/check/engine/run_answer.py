@@ -54,7 +54,7 @@ def attempt(call, answer, probe, forbidden, dtype):
     outcome = Outcome()
     tensors = {name: converted(tensor, dtype) for name, tensor in probe.tensors.items()}
     probe = Probe(**vars(probe) | {"tensors": tensors})
-    default, generator = torch.get_default_dtype(), torch.get_rng_state()
+    default, generator, recording = torch.get_default_dtype(), torch.get_rng_state(), torch.is_grad_enabled()
     torch.set_default_dtype(dtype)
     seed()
     try:
@@ -69,6 +69,7 @@ def attempt(call, answer, probe, forbidden, dtype):
     except BaseException as error:  # also SystemExit: the student reads the error in the result
         outcome.error = {"kind": "raises_error", **description_of(error)}
     finally:
+        restore_settings(outcome, recording, dtype)
         torch.set_default_dtype(default)
         torch.set_rng_state(generator)
     return outcome
@@ -161,7 +162,9 @@ class Function:
             passed = {name: copy(tensor) for name, tensor in tensors.items()}
             arguments = [*pick(self.arguments, passed | probe.options)]
             keywords = {name: probe.options[name] for name in self.keywords if name in probe.options}
+            settings = torch.is_grad_enabled(), torch.get_default_dtype()
             returned = answer(*arguments, **keywords)
+            restore_settings(outcome, *settings)
             note_changes(tensors, passed, outcome)
             results |= named(returned, self.results, "second_" if number else "")
             outcome.values |= values(results)
@@ -197,7 +200,9 @@ class Module:
         for number in range(probe.calls):
             seed()
             passed = {name: copy(tensor) for name, tensor in tensors.items()}
+            settings = torch.is_grad_enabled(), torch.get_default_dtype()
             returned = module(*pick(function.arguments, passed | options))
+            restore_settings(outcome, *settings)
             note_changes(tensors, passed, outcome)
             results |= named(returned, self.results, "second_" if number else "")
             outcome.values |= values(results)
@@ -239,6 +244,16 @@ def note_changes(before, after, outcome):
     changed = {name for name, tensor in before.items() if not same(tensor.detach(), after[name].detach())}
     if changed:
         outcome.notes["changed"] = sorted(changed | set(outcome.notes.get("changed", ())))
+
+
+def restore_settings(outcome, recording, dtype):
+    """Restore torch's settings, and note in the outcome which of them an answer has left changed."""
+    if torch.is_grad_enabled() != recording:
+        outcome.notes["settings"] = ["torch.set_grad_enabled"]
+        torch.set_grad_enabled(recording)
+    if torch.get_default_dtype() != dtype:
+        outcome.notes["settings"] = [*outcome.notes.get("settings", ()), "torch.set_default_dtype"]
+        torch.set_default_dtype(dtype)
 
 
 def same(first, second):
