@@ -130,6 +130,8 @@ class Submission:
             except Exception:  # an error in one question must not stop the others
                 traceback.print_exc()
                 verdict = judge.fail(judge.new_verdict(name), "not_graded", self.words)
+            if self.sent.name_unknown and student_name.variant_answered(verdict.mistakes):
+                verdict.remarks.append(self.words["page"]["name_unknown"])
             self.parts[name] = asdict(verdict) | {"assignment": question.assignment}, seed, numbers
             yield name, self.parts[name]
         if self.parts[name] is None:  # it ended the grading process each time

@@ -45,6 +45,7 @@ class Submission:
     language: str
     remarks: list  # (key, file)
     name: str = ""  # of the student, as declared in a notebook
+    name_unknown: bool = False  # a notebook declares a name that is computed
 
 
 def name_of(question):
@@ -252,7 +253,7 @@ def read_submission(student, path, wanted=()):
             remarks.append(("several_files", listed))
     remarks = [(key, folders.printable(file)) for key, file in remarks]
     name = declared_name(cell.source for notebook in notebooks for cell in notebook.cells)
-    return Submission(student, files, notebooks, counting, assignments, language_of(notebooks), remarks, name)
+    return Submission(student, files, notebooks, counting, assignments, language_of(notebooks), remarks, *name)
 
 
 def by_precedence(notebooks, answers):

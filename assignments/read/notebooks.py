@@ -22,6 +22,7 @@ MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
 MAGIC_RESULT = re.compile(r"^(\s*\w[\w.\[\]'\", ]*=\s*)[%!]")
 # Cell magics that run the Python below them, whose definitions then count.
 PYTHON_MAGIC = re.compile(r"%%(?:time|timeit|capture|prun|memit|debug|snakeviz)\b")
+LINE_MAGIC = re.compile(r"(\s*)%(?:time|prun|memit)\s+(?:-\w+\s+)*(?=\S)")  # runs the statement behind it
 WRITE_MAGIC = re.compile(r"\s*%%(?:write)?file\s+(-a\s+|--append\s+)?(?:\./)?(\S+)\s*\n")
 RUN_MAGIC = re.compile(r"%run\s+(?:-\w\s+)*[\"']?(?:\./)?((?:\w+/)*\w+)(?:\.py|\.ipynb)?(?![\w./])")
 STATEMENT_START = re.compile(r"[^\s)\]}#]")  # first character of a line with a statement, or its part such as `else:`
@@ -238,10 +239,19 @@ def replace_magic(lines, place):
     plain = [line.rstrip().rstrip("\\") for line in lines[place : end + 1]]
     if run := RUN_MAGIC.match(plain[0]):
         plain[0] = f"from {run[1].replace('/', '.')} import *"
+    elif is_python(statement := LINE_MAGIC.sub(r"\1", plain[0])):
+        plain[0] = statement
     else:
         plain[0] = magic.re.sub(r"\1pass  # " if magic.re is MAGIC else r"\1get_ipython()  # ", plain[0])
     lines[place : end + 1] = [plain[0], *(f"# {line}" for line in plain[1:])]
     return True
+
+
+def is_python(line):
+    try:
+        return bool(ast.parse(line.strip()))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def replace_statement(lines, place, message):

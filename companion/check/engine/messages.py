@@ -38,6 +38,9 @@ OWN_ERRORS = {
     "ThroughOldLoss",
     "WeightsChanged",
 }  # errors of the checker that wrap an answer's error: their text contains its type
+# Keys of the words' [results] about a right answer
+RIGHT = [f"right{plainly}{gradients}" for plainly in ("", "_plainly") for gradients in ("", "_with_gradients")]
+RIGHT.append("trained")
 MAX_SHOWN = 16  # a tensor with more numbers is shown by its shape
 
 
@@ -116,6 +119,12 @@ def of_mistake(name, language):
 def of_variant(name, language):
     """Return the sentence that tells what a variant asks for."""
     return words(language)["variants"][name]
+
+
+def right_sentences(question):
+    """Return the texts about a right answer to a question of this name, in all languages."""
+    tables = [words(language)["results"] for language in languages()]
+    return {as_text(table[key].format(question=question)) for table in tables for key in RIGHT}
 
 
 class FindingText:
