@@ -51,13 +51,15 @@ class CallReader(ast.NodeVisitor):
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             parse = False
         for literal, _ in CALL.findall("\n".join(REPLACED.split(source)[1:]) if parse else source):
-            self.calls.append((self.name_in(ast.parse(literal, mode="eval").body), None))
+            with contextlib.suppress(SyntaxError, ValueError):
+                self.calls.append((self.name_in(ast.parse(literal, mode="eval").body), None))
 
     def name_in(self, node):
         """Return the name that an expression gives, or None."""
         try:
             name = str(evaluate(node, self.bound)).strip()
-        except (NotConstant, ValueError):
+            name.encode()
+        except (NotConstant, ValueError):  # or no valid text
             return None
         return name if len(name) <= MAX_NAME else None
 
@@ -140,7 +142,6 @@ class CallReader(ast.NodeVisitor):
         for place, (name, expression) in enumerate(self.calls[count:], count):
             if expression and own & {part.id for part in ast.walk(expression) if isinstance(part, ast.Name)}:
                 self.calls[place] = name, None
-
 
 
 def name_for_variants(student, declared, names, questions):

@@ -94,6 +94,8 @@ def test_the_name_is_the_one_that_the_checker_registers(sources, monkeypatch):
     (['# student("ada")', 'print("student(1)")', "a_student(1)", "student()"], "", False),
     ([f'student("{"a" * 201}")'], "", True),
     (["student(input())"], "", True),
+    (["student('\\ud800')"], "", True),  # no text
+    (['student(rr"a")\n' + "x = 1\n" * LONG_CELL], "", False),
     (['student("ada")', "student(open('me').read())"], "ada", True),
     (['name = "bo"\ndef f(name):\n    student(name)\nf("ada")'], "", True),
     (['name = "bo"\nname = input()\nstudent(name)'], "", True),
