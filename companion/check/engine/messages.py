@@ -225,6 +225,9 @@ class FindingText:
         text = f"`{': '.join(parts)}`"
         if error.get("code"):
             text += "\n" + self.say("line", line=error["line"], code=error["code"])
+            function = error.get("function", "")
+            if function and function.split(".")[0] != getattr(self.question, "asks_for", ""):
+                text += "\n" + self.say("in_function", name=function)
         if "raises_error" in self.finding.mistakes:
             full_text = f"{error['type']}: {error['text']}"
             hints = [key for key, pattern in ERRORS.items() if re.search(pattern, full_text)]
