@@ -35,7 +35,7 @@ class Answer:
     cell: int = 0  # number of the answer's cell
     other: object = None  # an Answer of the same name in a later cell
     modules: dict = field(default_factory=dict)  # the student's own, by path
-    notebook: list = field(default_factory=list)  # [number, source] of all cells
+    notebook: object = None  # the Notebook
     checked: str = ""
 
 
@@ -75,8 +75,8 @@ def find_answers(notebook, questions):
 def answer_at(notebook, place, names):
     cell = notebook.cells[place]
     written = not cell.unwritten(names)
-    every = [[cell.number, cell.source] for cell in notebook.cells]
-    return Answer(cells_to_run(notebook.cells, place), names, written, notebook.path.name, cell.number, notebook=every)
+    run = cells_to_run(notebook.cells, place)
+    return Answer(run, names, written, notebook.path.name, cell.number, notebook=notebook)
 
 
 def later_definition(cells, place, question, names, questions):

@@ -4,11 +4,15 @@ The first run takes the definitions down to the answer's cell, since those below
 """
 
 import ast
+import builtins
 from dataclasses import dataclass, replace
 
 from assignments.read.check_calls import ANY, RENAMED, check_calls
 from assignments.read.dependencies import BINDERS, DEFINITIONS, IMPORTS, root_name
 from assignments.read.notebooks import LONG_CELL, MAX_PARSED
+
+# Functions that do not change their first argument
+UNCHANGING = {*dir(builtins), "check", "display"} - BINDERS - {"delattr"}
 
 
 @dataclass
@@ -24,30 +28,30 @@ class Change:
 
 def retries(answer, question):
     """Return the answer to a question in other forms, those to try first at the beginning; none if nothing differs."""
-    cells = answer.notebook
+    forms = [replace(answer, names=answer.names[::-1])] if len(answer.names) > 1 else []
+    cells = [[cell.number, cell.source] for cell in answer.notebook.cells] if answer.notebook else []
     place = next((place for place, (number, _) in enumerate(cells) if number == answer.cell), None)
     if place is None:
-        return []
-    statements = read_statements(cells)
+        return forms
+    statements, checkers = read_statements(cells), checkers_in(cells)
     checks = [
-        (statement, checked) for statement in statements
-        for asked, checked, _ in check_calls(ast.Module([statement.node], []), checkers_in(cells))
+        (order, checked) for order, statement in enumerate(statements)
+        for asked, checked, _ in check_calls(ast.Module([statement.node], []), checkers)
         if asked in (question, ANY) and statement.place >= place
     ]  # fmt: skip
-    changing = [
-        statement for statement in statements_that_change(statements, answer.names, place)
-        if statement.place > place or checks and statement.node.lineno >= checks[-1][0].node.lineno
-    ]  # fmt: skip
-    forms = []
-    if checks and (changing or not checks[-1][1]):
-        last = checks[-1][0]
-        number, source = cells[last.place]
-        above = [*cells[: last.place], [number, source_until(source, last.node)]]
-        forms.append(replace(answer, cells=above, cell=number, checked=question))
-    if any(statement.place > (checks[-1][0].place if checks else place) for statement in changing):
+    changing = orders_of_changes(statements, answer.names, place)
+    below = [order for order in changing if statements[order].place > place]
+    if checks:
+        order, checked = checks[-1]
+        last = statements[order]
+        after = [later for later in changing if later > order]
+        if below or after or not checked:
+            number, source = cells[last.place]
+            above = [*cells[: last.place], [number, source_until(source, last.node)]]
+            forms.insert(0, replace(answer, cells=above, cell=number, checked=question))
+        below = [order for order in below if statements[order].place > last.place]
+    if below:
         forms.append(replace(answer, cells=cells, cell=cells[-1][0]))
-    if len(answer.names) > 1:
-        forms.append(replace(answer, names=answer.names[::-1]))
     return forms
 
 
@@ -73,8 +77,11 @@ def read_statements(cells):
 def read_statement(place, node):
     parts = [*ast.walk(node)]
     names = [part for part in parts if isinstance(part, ast.Name)]
+    uses = {name.id for name in names}
     if isinstance(node, DEFINITIONS):
         binds = {node.name}
+        uses -= {part.arg for part in parts if isinstance(part, ast.arg)}
+        uses -= {name.id for name in names if isinstance(name.ctx, ast.Store)}
     elif isinstance(node, IMPORTS):
         binds = {(alias.asname or alias.name).split(".")[0] for alias in node.names}
     else:
@@ -84,13 +91,15 @@ def read_statement(place, node):
     for part in parts if not isinstance(node, DEFINITIONS) else ():
         if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
             changes.add(root_name(part))
-        elif isinstance(part, ast.Call):
-            changes.add(root_name(part.func if isinstance(part.func, ast.Attribute) else (part.args or [part])[0]))
-    return Change(place, node, {name.id for name in names}, binds, changes)
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            changes.add(root_name(part.func))
+        elif isinstance(part, ast.Call) and part.args and root_name(part.func) not in UNCHANGING:
+            changes.add(root_name(part.args[0]))
+    return Change(place, node, uses, binds, changes)
 
 
-def statements_that_change(statements, names, place):
-    """Return the statements that change what an answer with these names uses and what is bound down to `place`."""
+def orders_of_changes(statements, names, place):
+    """Return the positions of statements that change what an answer with these names uses and is bound above."""
     imported = {name for statement in statements if isinstance(statement.node, IMPORTS) for name in statement.binds}
     uses, used, todo = {}, set(), [name.partition(".")[0] for name in names]
     for statement in statements:
@@ -103,7 +112,7 @@ def statements_that_change(statements, names, place):
     above = set().union(*(statement.binds for statement in statements if statement.place <= place))
     above &= used
     return [
-        statement for statement in statements
+        order for order, statement in enumerate(statements)
         if statement.binds & above or (statement.changes - imported) & above or statement.uses & BINDERS
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 from assignments.grade import judge
 from companion import check as checker
 from companion.check.engine import messages
-from tests.assignments.grading import IMPORTS, WORDS, cell, put, sent
+from tests.assignments.grading import IMPORTS, WORDS, Listening, cell, put, sent
 from tests.assignments.read.right_notebook import indented
 from tests.check.lstm_answers import CELL, GATES
 
@@ -131,3 +131,19 @@ def test_an_error_names_the_function_that_raised_it(worker, tmp_path, sources, f
     sentence, _, end = messages.words("en")["results"]["in_function"].partition("{name}")
     text = "\n".join(verdict.paragraphs)
     assert (f"{sentence}{function}{end}" in text) if function else (sentence not in text)
+
+
+@pytest.mark.parametrize("sources, count", [
+    ([SWAPPED, CHECK], 1),
+    (["x = torch.ones(2)\nimport math", SWAPPED, CHECK, "x = 2\nh = [x]\nh.append(3)\ntorch.manual_seed(0)"], 1),
+    ([f"{SWAPPED}\n{SWAP}", CHECK, f"{SWAP}\nprint(gates)"], 1),
+    ([SWAP, SWAPPED, "gates = mended(mended(gates))", CHECK], 2),  # as the check saw it
+    ([SWAP, SWAPPED, "gates = mended(mended(gates))"], 2),  # as it is at the end
+    ([SWAP, SWAPPED, "gates = mended(mended(gates))", CHECK, "gates = mended(gates)"], 3),  # right at the end
+])  # fmt: skip
+def test_a_wrong_answer_is_run_again_only_if_something_changes_it_below(worker, tmp_path, sources, count):
+    listening = Listening(worker)
+    cells = [cell(source, "gates" if "def gates" in source else "") for source in sources]
+    verdict = graded(listening, tmp_path, cells)
+    assert sum(job["needed"] for job, _ in listening.heard) == count
+    assert verdict.mistakes == ([] if count == 3 else ["gates_f_i_g_o"])
