@@ -14,7 +14,7 @@ from multiprocessing import get_context
 import torch
 
 from assignments.grade import carried_errors, judge
-from assignments.read import answers, student_name
+from assignments.read import answers, folders, student_name
 from assignments.report import pages, review
 from assignments.report.oral import questions as oral_questions
 from assignments.sandbox import pool
@@ -103,7 +103,7 @@ class Submission:
         assignments = list(self.wanted) or sent.assignments
         self.questions = [question for question in all_questions().values() if question.assignment in assignments]
         self.name, remark = student_name.name_for_variants(self.student, sent.name, self.names, self.questions)
-        sent.remarks += [remark] if remark else []
+        sent.remarks += [(remark[0], folders.printable(remark[1]))] if remark else []
         self.language = self.language or sent.language
         self.graded = {
             "student": self.student, "language": self.language, "remarks": sent.remarks, "verdicts": [],
@@ -130,6 +130,8 @@ class Submission:
             except Exception:  # an error in one question must not stop the others
                 traceback.print_exc()
                 verdict = judge.fail(judge.new_verdict(name), "not_graded", self.words)
+            if self.sent.name_unknown and student_name.variant_answered(verdict.mistakes):
+                verdict.remarks.append(self.words["page"]["name_unknown"])
             self.parts[name] = asdict(verdict) | {"assignment": question.assignment}, seed, numbers
             yield name, self.parts[name]
         if self.parts[name] is None:  # it ended the grading process each time

@@ -9,12 +9,13 @@ import secrets
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from assignments.read.retries import retries
 from assignments.sandbox.call_source import portable_call
 from assignments.sandbox.pool import Worker
 from assignments.sandbox.protocol import parse_outcomes, split_protections
 from companion.check.engine import messages, trained_network
 from companion.check.engine.diagnosis import alike, diagnose
-from companion.check.engine.finding import Finding
+from companion.check.engine.finding import NO_ANSWER, Finding
 from companion.check.engine.library_layers import AUTOGRAD, RECURRENT
 from companion.check.engine.probe import Outcome
 from companion.check.engine.question import all_questions, bank
@@ -35,6 +36,7 @@ REFUSED = "a library's own layer"  # part of the worker's error message
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
 ENDED = {"time": "time_limit", "memory": "memory_limit", "output": "too_many_numbers", "quit": "stopped_early"}
 FORGED = ValueError, RecursionError, KeyError, TypeError, AttributeError  # raised by a message that is no outcome
+FAILED = {"no_answer", "not_written", "raises_error", *NO_ANSWER}  # mistakes of answers that return nothing
 STOPPED = {*ENDED.values(), "crashed"}  # mistakes of runs that were stopped from outside
 
 
@@ -93,17 +95,34 @@ def grade(worker, name, answer, seed, language, words, limits=LIMITS, numbers=No
     if answer is None or not answer.cells:
         return fail(new_verdict(name), "no_answer", words)
     verdict, shown = best_verdict(worker, question, answer, seed, language, words, limits)
-    if answer.other is not None:
+    cell = answer.cell
+    if answer.other is not None and not verdict.ok:
         # the notebook defines the answer twice, and either may be the intended one
-        cell = answer.cell
-        if not verdict.ok:
-            second, second_shown = best_verdict(worker, question, answer.other, seed, language, words, limits)
-            if second.points > verdict.points:
-                verdict, shown, cell = second, second_shown, answer.other.cell
+        second, second_shown = best_verdict(worker, question, answer.other, seed, language, words, limits)
+        if second.points > verdict.points:
+            verdict, shown, cell = second, second_shown, answer.other.cell
+    for form in retries(answer, name) if may_be_right_otherwise(question, verdict) else ():
+        second, second_shown = best_verdict(worker, question, form, seed, language, words, limits)
+        if rank(second) > rank(verdict):
+            verdict, shown = second, second_shown
+        if verdict.ok:
+            break
+    if answer.other is not None:
         verdict.remarks.append(words["page"]["several_cells"].format(cell=cell))
     if numbers is not None and shown:
         numbers["probes"] = shown
     return verdict
+
+
+def may_be_right_otherwise(question, verdict):
+    """Return whether to run a wrong answer in another form. Training again, or reaching a limit again, takes long."""
+    trained = question.training_goal and FAILED.isdisjoint(verdict.mistakes)
+    return not verdict.ok and not trained and STOPPED.isdisjoint(verdict.mistakes)
+
+
+def rank(verdict):
+    """Return a sort key of verdicts on forms of one answer: points, and a mistake rather than none that is known."""
+    return verdict.points, FAILED.isdisjoint(verdict.mistakes)
 
 
 def best_verdict(worker, question, answer, seed, language, words, limits):
@@ -198,7 +217,9 @@ class AnswerRunner:
         if outcomes is None and any(error["cell"] == answer.cell and REFUSED in error["text"] for error in errors):
             return conclude(verdict, question, probe_set, Finding(["library_layer"]), self.language), [], ""
         if mistake := missing_answer(outcomes):
-            return fail(verdict, mistake, words), outcomes or [], left_out
+            fail(verdict, mistake, words)
+            verdict.paragraphs += self.other_function(outcomes or ()) if mistake == "not_written" else []
+            return verdict, outcomes or [], left_out
         timed_out = False
         for probe in probe_set.rest(outcomes) if question.training_goal else ():  # each in its own process
             job = build_job(question, probe_set, answer, limits, needed) | {"probes": [probe.to_json()]}
@@ -217,6 +238,13 @@ class AnswerRunner:
             return fail(verdict, "time_limit", words, limits["seconds"]), outcomes, left_out
         return conclude(verdict, question, probe_set, finding, self.language), outcomes, left_out
 
+    def other_function(self, outcomes):
+        """Return a list with the error of a function other than the one asked for, or an empty list."""
+        error = next((outcome.error for outcome in outcomes if outcome.error), {})
+        if error.get("function", "").split(".")[0] in ("", self.question.asks_for, *self.answer.names):
+            return []
+        return [messages.FindingText(self.question, self.probe_set, Finding([]), self.language).error(error)]
+
 
 def build_job(question, probe_set, answer, limits, needed):
     """Return the job for a worker; nothing in it tells the expected outputs."""
@@ -224,6 +252,7 @@ def build_job(question, probe_set, answer, limits, needed):
         "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probe_set.probes],
         "forbidden": sorted(question.forbidden - RECURRENT - AUTOGRAD), "autograd": question.forbidden >= AUTOGRAD,
         "layers": question.layers_made, "limits": limits, "needed": needed, "place": answer.cell,
+        "question": question.name, "checked": answer.checked,
         "modules": answer.modules, **portable_call(question),
     }  # fmt: skip
 

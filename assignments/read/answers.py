@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assignments.read import folders
+from assignments.read.check_calls import ANY
 from assignments.read.notebooks import MAX_PARSED, MODULE, Notebook, read_file
 from assignments.read.student_name import declared_name
 from companion.check.engine import messages
@@ -24,7 +25,10 @@ CHECK_LANGUAGE = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"
 
 @dataclass
 class Answer:
-    """Answer to one question. cells: [number, source] in order. names: names that the answer may have."""
+    """Answer to one question. cells: [number, source] in order, those to run. names: names that the answer may have.
+
+    checked: the question, if what the notebook's last call of `check` was given is the answer, before any name.
+    """
 
     cells: list
     names: list
@@ -33,6 +37,8 @@ class Answer:
     cell: int = 0  # number of the answer's cell
     other: object = None  # an Answer of the same name in a later cell
     modules: dict = field(default_factory=dict)  # the student's own, by path
+    notebook: object = None  # the Notebook
+    checked: str = ""
 
 
 @dataclass
@@ -47,6 +53,7 @@ class Submission:
     language: str
     remarks: list  # (key, file)
     name: str = ""  # of the student, as declared in a notebook
+    name_unknown: bool = False  # a notebook declares a name that is computed
 
 
 def name_of(question):
@@ -70,14 +77,15 @@ def find_answers(notebook, questions):
 def answer_at(notebook, place, names):
     cell = notebook.cells[place]
     written = not cell.unwritten(names)
-    return Answer(cells_to_run(notebook.cells, place), names, written, notebook.path.name, cell.number)
+    run = cells_to_run(notebook.cells, place)
+    return Answer(run, names, written, notebook.path.name, cell.number, notebook=notebook)
 
 
 def later_definition(cells, place, question, names, questions):
     """Return the place of the last written definition below an answer: a better copy or an experiment."""
     if sum(name_of(other) == name_of(question) for other in questions) > 1:
         return None
-    defined = cells[place].defined & set(names)
+    defined = cells[place].defined & {name.partition(".")[0] for name in names}
     later = [
         number for number in range(place + 1, len(cells))
         if cells[number].defined & defined and cells[number].id not in questions
@@ -90,7 +98,8 @@ def locate(notebook, question, questions):
     """Return the place of the cell with the answer (or None), and the names that the answer may have."""
     cells, wanted = notebook.cells, name_of(question)
     checked = [(number, cell.checks[question]) for number, cell in enumerate(cells) if question in cell.checks]
-    names = [*dict.fromkeys([name for _, name in reversed(checked) if "." not in name] + [wanted])]
+    names = [*dict.fromkeys([name for _, name in reversed(checked) if name] + [wanted])]
+    roots = {name.partition(".")[0] for name in names}
 
     def best(places):
         """Return the last place whose cell is written; if none is, the last."""
@@ -110,14 +119,14 @@ def locate(notebook, question, questions):
             new_cells = [at for at in written if wanted in cells[at].defined and cells[at].id not in questions]
             if new_cells or sum(name_of(other) == wanted for other in questions) == 1:
                 return (new_cells or written)[-1], names
-        if not defined & set(names) and len(defined) == 1 and not written:
-            names = [*defined, *names]
-        if defined & set(names) or cells[place].bound & set(names) or not defining(wanted, all_places):
+        if not defined & roots and len(defined) == 1 and not written:
+            names = [*names, *defined]
+        if defined & {*roots, *names} or cells[place].bound & roots or not defining(wanted, all_places):
             return place, names
     if checked:
         end = checked[-1][0]
         for name in names:
-            places = defining(name, range(end + 1))
+            places = defining(name.partition(".")[0], range(end + 1))
             if places:
                 return best(places), names
     sharing = [other for other in questions if name_of(other) == wanted]
@@ -132,6 +141,8 @@ def locate(notebook, question, questions):
         if len(places) > 1 or rank == 0:
             return best(places), [wanted]
         return None, [wanted]
+    if not places:  # made and checked in ways that only running the notebook tells
+        places = [number for number, cell in enumerate(cells) if {question, ANY} & cell.checks.keys()][-1:]
     return best(places), names
 
 
@@ -243,7 +254,8 @@ def read_submission(student, path, wanted=()):
         answers = {id(notebook): find_answers(notebook, questions) for notebook in answering}
         for notebook in by_precedence(answering, answers):
             for question, answer in answers[id(notebook)].items():
-                answer.modules = modules_of(notebook, notebooks)
+                for copy in filter(None, (answer, answer.other)):
+                    copy.modules = modules_of(notebook, notebooks)
                 # the later file counts, if the question is answered there
                 if question not in counting or answer.written:
                     counting[question] = answer
@@ -259,7 +271,7 @@ def read_submission(student, path, wanted=()):
             remarks += [("several_files", listed)] if len(by_file) > 1 else []
     remarks = [(key, folders.printable(file)) for key, file in remarks]
     name = declared_name(cell.source for notebook in notebooks for cell in notebook.cells)
-    return Submission(student, files, notebooks, counting, assignments, language_of(notebooks), remarks, name)
+    return Submission(student, files, notebooks, counting, assignments, language_of(notebooks), remarks, *name)
 
 
 def by_precedence(notebooks, answers):

@@ -166,8 +166,8 @@ class Summary:
                     add_row(1, student, self.texts["no_point"], html.escape(assignment))
             for verdict in graded["verdicts"]:
                 location = self.link(student, verdict["question"])
-                for key, _ in verdict.get("look", ()):
-                    add_row(0, student, self.texts[key], location)
+                for key, detail in verdict.get("look", ()):
+                    add_row(0, student, self.texts[key], location + f" ({html.escape(detail)})" * bool(detail))
                 for name in ENDED:
                     if name in verdict["mistakes"]:
                         add_row(2, student, self.words["mistakes"][name]["says"], location)

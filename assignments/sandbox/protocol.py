@@ -138,6 +138,7 @@ def parse_error(packed):
         error = {"kind": kind, "type": parse_text(packed.get("type"), 100), "text": parse_text(packed.get("text"), 300)}
         if type(packed.get("line")) is int and isinstance(packed.get("code"), str):
             error |= {"line": parse_index(packed["line"]), "code": parse_text(packed["code"])}
+            error |= {"function": parse_text(packed.get("function", ""))}
         return error
     fields = packed.get("said")
     if kind not in FORM_FIELDS or not isinstance(fields, dict) or not FORM_FIELDS[kind] <= set(fields):

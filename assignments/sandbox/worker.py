@@ -9,6 +9,7 @@ the right ones are disabled.
 
 import ast
 import contextlib
+import functools
 import importlib.util
 import json
 import linecache
@@ -20,7 +21,6 @@ import tempfile
 import time
 import types
 import warnings
-from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -127,6 +127,21 @@ def install_modules(modules):
     sys.path.append(str(folder))
 
 
+def find_answer(job, namespace):
+    """Return the answer: the first of its names that is bound, or what the notebook gave to `check`; None if absent."""
+    given = companion_stub.CHECK.answers
+    if job["checked"] in given:
+        return given[job["checked"]]
+    for name in job["names"]:
+        root, *attributes = name.split(".")
+        if root in namespace:
+            try:
+                return functools.reduce(getattr, attributes, namespace[root])
+            except BaseException:  # the attribute is missing, or a property raises
+                continue
+    return given.get(job["question"])
+
+
 def error_text(error):
     try:
         return str(error)[:300]
@@ -150,11 +165,11 @@ def outcomes_of(job):
     others = ""
     every = statements
     if job["needed"]:
-        statements, others = dependencies.needed_statements(statements, job["names"], job["place"])
+        statements, others = dependencies.needed_statements(statements, job["names"], job["place"], job["checked"])
     if "changes" in job:
         return encode(run_changes.all_runs(job, every, statements, call, probes, globals()))
     errors = [*errors, *run_statements(statements, vars(main))][:20]
-    answer = next((vars(main)[name] for name in job["names"] if name in vars(main)), None)
+    answer = find_answer(job, vars(main))
     if answer is None:
         return encode({"errors": errors, "others": others, "outcomes": None})
     outcomes = []
@@ -247,7 +262,7 @@ def main():
     isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch handles Ctrl-C
     if hasattr(os, "fork"):
-        run = partial(run_child, hidden=hidden, path=path)
+        run = functools.partial(run_child, hidden=hidden, path=path)
         fork_server.serve_connections(socket.socket(fileno=source), hidden, path, run)
         return
     fork_server.send(target, {"pid": os.getpid()})

@@ -38,6 +38,9 @@ OWN_ERRORS = {
     "ThroughOldLoss",
     "WeightsChanged",
 }  # errors of the checker that wrap an answer's error: their text contains its type
+# Keys of the words' [results] about a right answer
+RIGHT = [f"right{plainly}{gradients}" for plainly in ("", "_plainly") for gradients in ("", "_with_gradients")]
+RIGHT.append("trained")
 MAX_SHOWN = 16  # a tensor with more numbers is shown by its shape
 ROUNDING = 1e-9  # smaller numbers are errors of rounding
 MAX_NUMBERS, MAX_NAMES = 64, 6  # of an example: numbers, and shapes of tensors
@@ -118,6 +121,12 @@ def of_mistake(name, language):
 def of_variant(name, language):
     """Return the sentence that tells what a variant asks for."""
     return words(language)["variants"][name]
+
+
+def right_sentences(question):
+    """Return the texts about a right answer to a question of this name, in all languages."""
+    tables = [words(language)["results"] for language in languages()]
+    return {as_text(table[key].format(question=question)) for table in tables for key in RIGHT}
 
 
 class FindingText:
@@ -218,6 +227,9 @@ class FindingText:
         text = f"`{': '.join(parts)}`"
         if error.get("code"):
             text += "\n" + self.say("line", line=error["line"], code=error["code"])
+            function = error.get("function", "")
+            if function and function.split(".")[0] != getattr(self.question, "asks_for", ""):
+                text += "\n" + self.say("in_function", name=function)
         if "raises_error" in self.finding.mistakes:
             full_text = f"{error['type']}: {error['text']}"
             hints = [key for key, pattern in ERRORS.items() if re.search(pattern, full_text)]

@@ -124,15 +124,25 @@ def converted(tensor, dtype):
     return tensor.to(dtype) if tensor.is_floating_point() else tensor
 
 
+def is_own(file):
+    """Return whether a traceback's file belongs to the answer: it is none of the checker, torch, or a library."""
+    library = (str(COMPANION / "check"), TORCH, LIBRARY, "<frozen")
+    return not file.startswith(library) and "site-packages" not in file and "lib/python3" not in file
+
+
 def description_of(error):
     """Return type and text of an error, and the last line of its traceback that belongs to the answer."""
     own = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((str(COMPANION / "check"), TORCH)) and "site-packages" not in frame.filename
-        and "lib/python3" not in frame.filename and not frame.filename.startswith((LIBRARY, "<frozen"))
-    ]  # fmt: skip
-    place = {"line": own[-1].lineno, "code": linecache.getline(own[-1].filename, own[-1].lineno).strip()} if own else {}
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if is_own(frame.f_code.co_filename)
+    ]
+    place = {}
+    if own:
+        code, line = own[-1]
+        function = getattr(code, "co_qualname", code.co_name).rpartition("<locals>.")[2]  # Python 3.10 has no qualname
+        place = {"line": line, "code": linecache.getline(code.co_filename, line).strip()}
+        place |= {} if "<" in function else {"function": function}
     # in torch's errors hints and C++ frames follow the first line
     text = (str(error).splitlines() or [""])[0]
     return {"type": type(error).__name__, "text": text[:300], **place}
