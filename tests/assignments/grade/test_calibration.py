@@ -1,0 +1,165 @@
+"""Test that no verdict depends on the speed of the machine."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from functools import partial
+
+import nbformat
+import pytest
+
+from assignments.grade import calibration, judge
+from assignments.grade.calibration import CalibratedWorker, Calibration
+from assignments.grade.training_steps import planned_steps
+from assignments.read.answers import Answer
+from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.question import all_questions
+from tests.assignments.grade.test_fair import BEGIN, GIVEN
+from tests.assignments.grading import WORDS, judged, linux, rows
+from tests.assignments.slowed import calibrated_worker, quota
+from tests.project.paths import ROOT
+from tests.project.sampling import chosen
+
+SOURCE = ROOT / "assignments" / "source" / "en"
+SOLUTIONS = {
+    cell.id: cell.source
+    for path in sorted(SOURCE.glob("*.ipynb"))
+    for cell in nbformat.read(path, as_version=4).cells
+    if cell.id in all_questions()
+}
+ENDLESS = "def gates(*a):\n    while True: pass"
+RIGHT = {f"{given['name']}": given for given in GIVEN if not given["mistakes"]}
+
+
+def test_the_measure_is_a_short_training(worker):
+    reply = worker.ask(calibration.job())
+    assert (reply["ended"], reply["steps"]) == ("", calibration.STEPS)
+    assert 0.1 * calibration.REFERENCE < reply["processor"] <= 1.1 * reply["seconds"]
+
+
+class Machine:
+    """Worker on a machine whose speed is set: each measure takes the next of `paces`, and each answer ends by time."""
+
+    def __init__(self, *paces, processor=None):
+        self.paces, self.processor, self.given = [*paces], processor, []
+
+    def ask(self, job):
+        if job["names"] == ["calibrate"]:
+            processor, clock = (calibration.REFERENCE * pace for pace in self.paces.pop(0))
+            return {"ended": "", "said": "", "seconds": clock, "processor": processor, "steps": 30}
+        self.given.append((job["limits"]["seconds"], job["limits"]["wall"]))
+        spent = job["limits"]["seconds"] if self.processor is None else self.processor
+        return {"ended": "time", "said": "", "seconds": spent, "processor": spent, "steps": 0}
+
+
+@pytest.mark.parametrize("machine, fixed, given", [
+    (Machine((0.5, 0.5), (1, 1)), False, [(10, 30)]),  # never less than today's
+    (Machine((3, 4), (3, 4)), False, [(30, 120)]),
+    (Machine((3, 1), (3, 1)), False, [(30, 90)]),  # the clock has at least the processor's factor
+    (Machine((1, 1), (1.2, 1.2)), False, [(10, 30)]),
+    (Machine((1, 1), (2, 2)), False, [(10, 30), (20, 60)]),  # it became slower: once more
+    (Machine((1, 1), (1, 2)), False, [(10, 30)]),  # the processor's limit ended it, and is what it was
+    (Machine((1, 1), (1, 2), processor=0), False, [(10, 30), (10, 60)]),
+    (Machine((1, 1), (2, 2)), True, [(10, 30)]),  # given by hand
+])  # fmt: skip
+def test_limits_follow_the_machine(machine, fixed, given):
+    speed = Calibration(fixed)
+    speed.measure(machine)
+    verdict = judged(CalibratedWorker(machine, speed), "gates", ENDLESS)
+    assert machine.given == given
+    assert verdict.mistakes == ["time_limit"] and f"has {given[-1][0]} seconds" in verdict.paragraphs[0]
+
+
+TRAINING = "def train_recall(inputs, targets):\n    {}\n        loss.backward()\n        optimizer.step()\n"
+LOOPS = {
+    "for step in range(300):": 300, "for step in tqdm(range(10, 300)):": 290, "for step in trange(99):": 99,
+    "for i, step in enumerate(range(STEPS)):": 700, "for e in range(3):\n      for step in range(0, 100, 10):": 30,
+    "for e in range(3):\n      for rows in inputs.split(64):": None, "while True:": None, "for step in range(n):": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_steps_of_a_training_are_counted_in_its_source(loop):
+    answer = Answer([[1, "STEPS = 700\nn = 1\nn = 2"], [2, TRAINING.format(loop)]], ["train_recall"], True)
+    assert planned_steps(answer) == LOOPS[loop]
+
+
+@pytest.mark.parametrize("loop, steps, processor, says", [
+    ("for step in range(300):", 100, 8.0, "100 of 300 steps when its time was over: all of them need about 24 seconds"),
+    ("for step in range(300):", 100, 0, "need about 72 seconds where answers are graded, and it has 24."),
+    ("while True:", 100, 8.0, "100 steps when its time was over: it has 8 seconds"),
+    ("for step in range(300):", 0, 8.0, "has 8 seconds of computing. Look for a loop that never ends"),
+])  # fmt: skip
+def test_the_time_limit_tells_a_training_from_an_endless_loop(loop, steps, processor, says):
+    class Worker:
+        def ask(self, job):
+            return {"ended": "time", "said": "", "seconds": 24.0, "processor": processor, "steps": steps}
+
+    verdict = judged(Worker(), "recall", TRAINING.format(loop))
+    assert says in verdict.paragraphs[0] and verdict.mistakes == ["time_limit"]
+
+
+@linux
+@pytest.mark.parametrize("times", chosen((3, 6), 3))
+def test_slow_processors_cost_no_points(monkeypatch, times):
+    with calibrated_worker(monkeypatch, times) as worker:
+        assert worker.slowness > 0.7 * times
+        verdict = judged(worker, "recall", SOLUTIONS["recall"])
+        assert (verdict.points, verdict.mistakes) == (4, [])
+        if times > 3:
+            check_all_right_answers(worker, monkeypatch)
+
+
+def check_all_right_answers(worker, monkeypatch):
+    """Check that all right answers have all points, and that an endless loop ends."""
+    monkeypatch.setattr(judge, "diagnose", partial(diagnose, seconds=60))
+    lost = {}
+    for question, source in SOLUTIONS.items():
+        cells = [[1, BEGIN], *([number, cell] for number, cell in enumerate(before(question), 2))]
+        cells.append([len(cells) + 1, source])
+        lost[question] = graded(worker, question, cells, all_questions()[question].asks_for)
+    for name, given in RIGHT.items():
+        cells = [[number, source] for number, source in enumerate([BEGIN, *given["cells"]], start=1)]
+        lost[name] = graded(worker, given["question"], cells, given["answer"])
+    assert {name: mistakes for name, mistakes in lost.items() if mistakes} == {}
+    begin = time.monotonic()
+    assert judged(worker, "gates", ENDLESS).mistakes == ["time_limit"]
+    assert time.monotonic() - begin < 3 * worker.calibration.scale(judge.LIMITS)["wall"]
+
+
+def before(question):
+    """Return the solutions of the same assignment that stand before a question."""
+    names = [name for name in SOLUTIONS if all_questions()[name].assignment == all_questions()[question].assignment]
+    return [SOLUTIONS[name] for name in names[: names.index(question)]]
+
+
+def graded(worker, question, cells, name):
+    return judge.grade(worker, question, Answer(cells, [name], True, cell=len(cells)), 7, "en", WORDS).mistakes
+
+
+@linux
+@pytest.mark.heavy
+@pytest.mark.parametrize("share", [1 / 3, 1 / 6])
+def test_a_share_of_the_processor_costs_no_points(tmp_path, share):
+    """Grade solutions and an endless loop by the command, while all its processes run for a part of the time only."""
+    folder, loop = tmp_path / "sent", nbformat.read(SOURCE / "lstm.ipynb", as_version=4)
+    for path in SOURCE.glob("*.ipynb"):
+        (folder / path.stem).mkdir(parents=True)
+        (folder / path.stem / path.name).write_bytes(path.read_bytes())
+    next(cell for cell in loop.cells if cell.id == "gates").source = ENDLESS
+    (folder / "loop").mkdir()
+    nbformat.write(loop, folder / "loop" / "lstm.ipynb")
+    command = [sys.executable, str(ROOT / "assignments"), str(folder), "--output", str(tmp_path / "grades")]
+    with quota(os.getpid(), share):
+        done = subprocess.run([*command, "--workers", "2"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    print(done.stdout)
+    wrong = {key: mistake for key, (_, mistake) in rows(tmp_path / "grades").items() if mistake}
+    assert wrong.pop(("loop", "gates")) == "time_limit"
+    assert wrong == {}
+    stored = json.loads(next((tmp_path / "grades" / "done").glob("loop*.json")).read_text())
+    verdicts = next(iter(stored["batches"].values()))["graded"]["verdicts"]
+    loop_seconds = next(verdict["seconds"] for verdict in verdicts if verdict["question"] == "gates")
+    assert loop_seconds < 3 * judge.LIMITS["wall"] / share
