@@ -36,6 +36,15 @@ def load_module(name, source):
     return module
 
 
+def forget_editable_packages():
+    """Remove the import hooks of packages that are installed from their sources, since these know where they are."""
+    for hooks in (sys.meta_path, sys.path_hooks):
+        hooks[:] = [hook for hook in hooks if not getattr(hook, "__module__", "").startswith("__editable__")]
+    for name in [name for name in sys.modules if name.startswith("__editable__")]:
+        del sys.modules[name]
+    sys.path_importer_cache.clear()
+
+
 def rebuild_call(job):
     """Rebuild the question's call from the pieces of source that call_source.py cut out."""
     for piece in job["pieces"]:
@@ -209,6 +218,7 @@ def main():
     sandbox_modules = "system_calls", "limits", "visible_files", "isolation", "fork_server"
     _, limits, _, isolation, fork_server = load(*(f"assignments.sandbox.{name}" for name in sandbox_modules))
     sys.path[:] = path
+    forget_editable_packages()
     warnings.simplefilter("ignore")
     import torch
 

@@ -171,7 +171,8 @@ MORE_PROCESSES = {
         "    def __init__(self, *a, **k):\n        super().__init__(*a, **k)\n        self.num_workers = 3\n"
         + LOADER.replace("torch.utils.data.DataLoader", "Loader").format("2, drop_last=True") + READ,
     "threads": f"torch.set_num_threads(4); torch.set_num_interop_threads(4)\nassert {FOUR}",
-    "threads by the environment": f"import os\nos.environ.update(OMP_NUM_THREADS='4', MKL_NUM_THREADS='4')\nassert {FOUR}",
+    "threads by the environment":
+        f"import os\nos.environ.update(OMP_NUM_THREADS='4', MKL_NUM_THREADS='4')\nassert {FOUR}",
 }  # fmt: skip
 
 
