@@ -1,5 +1,6 @@
 """Grade a folder of submissions with several processes, and continue where an earlier run stopped."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -186,13 +187,14 @@ class Batch:
     def calibrate(self, fork_server):
         """Measure how slow this machine is, and say so if limits become longer by that."""
         worker = Worker(self.hidden, fork_server and fork_server.line)
-        self.calibration.measure(worker)
+        with contextlib.suppress(RuntimeError, OSError):  # it does not start: each question will say so
+            self.calibration.measure(worker)
         worker.close()
         if max(self.calibration.factors) > NOTABLE:
             limits = self.calibration.scale(self.limits)
             self.say(
                 "This machine is slower or busier than the time limits assume: an answer has"
-                f" {limits['seconds']} seconds of the processor and {limits['wall']} by the clock."
+                f" {limits['seconds']} seconds of the processor and {limits['wall']:.0f} by the clock."
             )
 
     def patience(self):

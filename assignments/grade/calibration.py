@@ -76,9 +76,8 @@ class Calibration:
 
     def scale(self, limits):
         """Return limits with their times lengthened for this machine."""
-        return limits | {
-            "seconds": math.ceil(limits["seconds"] * self.processor), "wall": math.ceil(limits["wall"] * self.clock)
-        }  # fmt: skip
+        seconds = math.ceil(limits["seconds"] * self.processor)  # the system takes whole ones
+        return limits | {"seconds": seconds, "wall": limits["wall"] * self.clock}
 
 
 class CalibratedWorker:

@@ -13,7 +13,7 @@ def time_limit_advice(words, reply, limits, answer):
     """
     limits = reply.get("limits", limits)
     by_clock = reply.get("processor", 0) < 0.9 * limits["seconds"]
-    allowed = limits["wall" if by_clock else "seconds"]
+    allowed = round(limits["wall" if by_clock else "seconds"])
     done = int(reply.get("steps", 0))
     if not done:
         return words["advice"].format(how=limits["seconds"])

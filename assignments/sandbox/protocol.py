@@ -99,7 +99,7 @@ def remove_folders(text):
     """Remove this machine's folders from a text, also where the end of a long text cuts a folder's name."""
     if "/" not in text and "\\" not in text:
         return text
-    begun = (folder[:size] for folder in own_folders() for size in range(1, len(folder))) if len(text) > 99 else ()
+    begun = (folder[:size] for folder in own_folders() for size in range(3, len(folder))) if len(text) > 99 else ()
     text = text.removesuffix(max((part for part in begun if text.endswith(part)), key=len, default=""))
     return re.sub(rf"({'|'.join(map(re.escape, own_folders()))})[/\\]?", "", text)
 

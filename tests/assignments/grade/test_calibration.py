@@ -10,6 +10,7 @@ from functools import partial
 import nbformat
 import pytest
 
+from assignments.batch import PATIENCE, RUNS, Batch
 from assignments.grade import calibration, judge
 from assignments.grade.calibration import CalibratedWorker, Calibration
 from assignments.grade.training_steps import planned_steps
@@ -17,7 +18,7 @@ from assignments.read.answers import Answer
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions
 from tests.assignments.grade.test_fair import BEGIN, GIVEN
-from tests.assignments.grading import WORDS, judged, linux, rows
+from tests.assignments.grading import WORDS, judged, linux, put, rows
 from tests.assignments.slowed import calibrated_worker, quota
 from tests.project.paths import ROOT
 from tests.project.sampling import chosen
@@ -70,6 +71,21 @@ def test_limits_follow_the_machine(machine, fixed, given):
     verdict = judged(CalibratedWorker(machine, speed), "gates", ENDLESS)
     assert machine.given == given
     assert verdict.mistakes == ["time_limit"] and f"has {given[-1][0]} seconds" in verdict.paragraphs[0]
+
+
+def test_a_batch_measures_its_machine_and_keeps_its_results(tmp_path, monkeypatch):
+    """Check that what is graded already stays valid on another machine: the measure is no setting."""
+    machine, said = Machine((3, 4)), []
+    machine.close = lambda: None
+    monkeypatch.setattr("assignments.batch.Worker", lambda *_: machine)
+    put(tmp_path / "sent", "ada", "lstm.ipynb", "")
+    batch = Batch(tmp_path / "sent", tmp_path / "grades", say=said.append)
+    batch.calibrate(None)
+    assert "30 seconds of the processor and 120 by the clock" in said[0]
+    assert batch.patience() == 4 * PATIENCE + RUNS * 120
+    assert batch.digests == Batch(tmp_path / "sent", tmp_path / "grades").digests
+    by_hand = Batch(tmp_path / "sent", tmp_path / "grades", limits=judge.time_limits(20))
+    assert by_hand.calibration.fixed and by_hand.calibration.scale(by_hand.limits)["wall"] == 60
 
 
 TRAINING = "def train_recall(inputs, targets):\n    {}\n        loss.backward()\n        optimizer.step()\n"
