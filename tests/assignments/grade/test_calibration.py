@@ -14,7 +14,7 @@ from assignments.batch import PATIENCE, RUNS, Batch
 from assignments.grade import calibration, judge
 from assignments.grade.calibration import CalibratedWorker, Calibration
 from assignments.grade.training_steps import planned_steps
-from assignments.read.answers import Answer
+from assignments.read.answers import Answer, read_submission
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions
 from tests.assignments.grade.test_fair import BEGIN, GIVEN
@@ -132,27 +132,19 @@ def check_all_right_answers(worker, monkeypatch):
     """Check that all right answers have all points, and that an endless loop ends."""
     monkeypatch.setattr(judge, "diagnose", partial(diagnose, seconds=60))
     lost = {}
-    for question, source in SOLUTIONS.items():
-        cells = [[1, BEGIN], *([number, cell] for number, cell in enumerate(before(question), 2))]
-        cells.append([len(cells) + 1, source])
-        lost[question] = graded(worker, question, cells, all_questions()[question].asks_for)
+    for path in SOURCE.glob("*.ipynb"):
+        sent = read_submission(path.stem, path)
+        for question, answer in sent.answers.items():
+            lost[question] = judge.grade(worker, question, answer, 7, "en", WORDS, student=sent.name).mistakes
     for name, given in RIGHT.items():
         cells = [[number, source] for number, source in enumerate([BEGIN, *given["cells"]], start=1)]
-        lost[name] = graded(worker, given["question"], cells, given["answer"])
+        answer = Answer(cells, [given["answer"]], True, cell=len(cells))
+        lost[name] = judge.grade(worker, given["question"], answer, 7, "en", WORDS).mistakes
+    assert {*SOLUTIONS} < {*lost}
     assert {name: mistakes for name, mistakes in lost.items() if mistakes} == {}
     begin = time.monotonic()
     assert judged(worker, "gates", ENDLESS).mistakes == ["time_limit"]
     assert time.monotonic() - begin < 3 * worker.calibration.scale(judge.LIMITS)["wall"]
-
-
-def before(question):
-    """Return the solutions of the same assignment that stand before a question."""
-    names = [name for name in SOLUTIONS if all_questions()[name].assignment == all_questions()[question].assignment]
-    return [SOLUTIONS[name] for name in names[: names.index(question)]]
-
-
-def graded(worker, question, cells, name):
-    return judge.grade(worker, question, Answer(cells, [name], True, cell=len(cells)), 7, "en", WORDS).mistakes
 
 
 @linux
