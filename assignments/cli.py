@@ -117,7 +117,8 @@ def main():
     parser.add_argument(
         "--seconds",
         type=positive,
-        help="processor seconds for a question (10); by the clock it has three times as many",
+        help="processor seconds for a question, and three times as many by the clock; without it at least 10, and as "
+        "many more as this machine is slower",
     )
     parser.add_argument(
         "--own-code", action="store_true", help="ask about each right answer what a change to it would do"

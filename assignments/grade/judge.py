@@ -9,6 +9,7 @@ import secrets
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from assignments.grade.training_steps import time_limit_advice
 from assignments.read.retries import retries
 from assignments.sandbox.call_source import portable_call
 from assignments.sandbox.pool import Worker
@@ -28,6 +29,7 @@ def time_limits(seconds):
 
 # Limits of a question: its time, megabytes of memory beyond torch's own, and megabytes of files.
 LIMITS = time_limits(10) | {"memory": 1024, "disk": 64}
+SEARCH = 1.2  # processor seconds of the search for several mistakes, on a machine where LIMITS hold as they are
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 NO_FILE = re.compile(r"No such file or directory: '([^'`\n]{1,100})'$")
 NOT_PYTHON = re.compile(r" \(line \d+\)$")  # the end of notebooks.py's message about a line that is not Python
@@ -197,9 +199,10 @@ class AnswerRunner:
             reply["ended"] = "quit"
         if reply["ended"] == "signal 4":  # the illegal instruction that replaces a library's function
             return conclude(verdict, question, probe_set, Finding(["library_layer"]), self.language), [], ""
+        if reply["ended"] == "time":
+            return self.out_of_time(verdict, reply, limits), [], ""
         if reply["ended"]:
-            detail = limits["seconds"] if reply["ended"] == "time" else reply["ended"]
-            return fail(verdict, ENDED.get(reply["ended"], "crashed"), words, detail), [], ""
+            return fail(verdict, ENDED.get(reply["ended"], "crashed"), words, reply["ended"]), [], ""
         try:
             outcomes, errors, left_out = parse_outcomes(text, len(probe_set.probes))
         except FORGED:
@@ -220,22 +223,23 @@ class AnswerRunner:
             fail(verdict, mistake, words)
             verdict.paragraphs += self.other_function(outcomes or ()) if mistake == "not_written" else []
             return verdict, outcomes or [], left_out
-        timed_out = False
+        timed_out = None
         for probe in probe_set.rest(outcomes) if question.training_goal else ():  # each in its own process
             job = build_job(question, probe_set, answer, limits, needed) | {"probes": [probe.to_json()]}
             reply = self.worker.ask(job)
             verdict.seconds = round(verdict.seconds + float(reply["seconds"]), 2)
-            timed_out |= reply["ended"] == "time"
+            timed_out = reply if reply["ended"] == "time" else timed_out
             try:
                 outcomes += parse_outcomes(split_protections(reply["said"])[1], 1)[0]
             except FORGED:  # it did not finish, or returned nothing
                 outcomes.append(Outcome())
         key = hashlib.sha256(repr([outcome.to_json() for outcome in outcomes]).encode()).digest()
         if key not in self.findings:
-            self.findings[key] = diagnose_outcomes(probe_set, outcomes, question)
+            slowness = getattr(self.worker, "slowness", 1)
+            self.findings[key] = diagnose_outcomes(probe_set, outcomes, question, slowness)
         finding = self.findings[key]
         if timed_out and finding.mistakes == ["not_learned"]:  # it learned once, and a later probe had no time for it
-            return fail(verdict, "time_limit", words, limits["seconds"]), outcomes, left_out
+            return self.out_of_time(verdict, timed_out, limits), outcomes, left_out
         return conclude(verdict, question, probe_set, finding, self.language), outcomes, left_out
 
     def other_function(self, outcomes):
@@ -244,6 +248,11 @@ class AnswerRunner:
         if error.get("function", "").split(".")[0] in ("", self.question.asks_for, *self.answer.names):
             return []
         return [messages.FindingText(self.question, self.probe_set, Finding([]), self.language).error(error)]
+
+    def out_of_time(self, verdict, reply, limits):
+        """Fill in a verdict with no points for an answer whose time was over."""
+        advice = time_limit_advice(self.words["mistakes"]["time_limit"], reply, limits, self.answer)
+        return fail(verdict, "time_limit", self.words, advice=advice)
 
 
 def build_job(question, probe_set, answer, limits, needed):
@@ -276,10 +285,10 @@ def draw_probes(question, seed):
     )
 
 
-def diagnose_outcomes(probe_set, outcomes, question):
+def diagnose_outcomes(probe_set, outcomes, question, slowness=1):
     """Diagnose outcomes as the checker does, but accept a right answer even if it called a library's layer.
 
-    In the worker those layers are disabled, so they cannot have computed the answer.
+    In the worker those layers are disabled, so they cannot have computed the answer. slowness: of this machine.
     """
     error_texts = [(outcome.error or {}).get("text", "") for outcome in outcomes]
     if question.forbidden >= AUTOGRAD and any(map(AUTOGRAD_REFUSED.search, error_texts)):
@@ -291,7 +300,9 @@ def diagnose_outcomes(probe_set, outcomes, question):
     if any(libraries) and (question.training_goal or not all(map(alike, probe_set.expected, outcomes))):
         used = sorted({name for names in libraries for name in names or ()})
         return Finding(["library_layer"], notes={"library": used} if used else {})
-    return trained_network.judge(probe_set, outcomes) if question.training_goal else diagnose(probe_set, outcomes)
+    if question.training_goal:
+        return trained_network.judge(probe_set, outcomes)
+    return diagnose(probe_set, outcomes, **{"seconds": SEARCH * slowness} if slowness > 1 else {})
 
 
 def conclude(verdict, question, probe_set, finding, language):
@@ -304,11 +315,11 @@ def conclude(verdict, question, probe_set, finding, language):
     return verdict
 
 
-def fail(verdict, mistake, words, detail=""):
-    """Fill in a verdict with no points for one of the grader's own mistakes, with its words."""
+def fail(verdict, mistake, words, detail="", advice=""):
+    """Fill in a verdict with no points for one of the grader's own mistakes, with its words or another advice."""
     verdict.mistakes = [mistake]
     entry = words["mistakes"][mistake]
-    verdict.paragraphs = [f"**{entry['says']}** {entry['advice'].format(how=detail)}\n`{mistake}`"]
+    verdict.paragraphs = [f"**{entry['says']}** {advice or entry['advice'].format(how=detail)}\n`{mistake}`"]
     return verdict
 
 
