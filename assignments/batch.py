@@ -1,5 +1,6 @@
 """Grade a folder of submissions with several processes, and continue where an earlier run stopped."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -10,31 +11,32 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from assignments.grade import cache, judge
+from assignments.grade.calibration import NOTABLE, Calibration
 from assignments.read import folders
 from assignments.read.names import page_name
 from assignments.report import all_reports, point_changes, review
-from assignments.sandbox.pool import CAN_FORK, ForkServer
+from assignments.sandbox.pool import CAN_FORK, ForkServer, Worker
 from assignments.submission import GradingProcess
 from companion.check.engine.question import all_questions
 
-PATIENCE = 240  # seconds to wait for a message of a grading process, beyond its four runs of an answer at most
+PATIENCE = 240  # seconds to wait for a message of a grading process, beyond its runs of an answer
+RUNS = 8  # of an answer at most: four, each repeated if the machine has become slower
 
 
 @dataclass
 class Job:
     """A submission that is being graded.
 
-    parts: its results so far by question; None for a question that is not run again. deadline: when patience with its
-    process ends.
+    parts: its results so far by question; None for a question that is not run again. heard: when its process sent the
+    last message.
     """
 
     student: str
-    patience: float
     parts: dict = field(default_factory=dict)
     crashes: Counter = field(default_factory=Counter)  # of grading processes, by the question that was run
     current: str = ""  # question
     process: object = None
-    deadline: float = 0.0
+    heard: float = 0.0
 
     def start(self, process):
         self.process, self.current = process, ""
@@ -42,7 +44,7 @@ class Job:
         return self
 
     def wait(self):
-        self.deadline = time.monotonic() + self.patience
+        self.heard = time.monotonic()
 
     def receive(self, question, part):
         """Handle one message from the grading process; return the final result, or None if more messages follow."""
@@ -79,11 +81,13 @@ class Batch:
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
         self.course = course
         self.limits = judge.LIMITS | (limits or {})
+        self.calibration = Calibration(fixed="seconds" in (limits or {}))
         for subfolder in ("done", "feedback", "review", "appeals"):
             (self.output / subfolder).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts on this machine
         submissions = folders.students(folder)
-        self.submissions = {name: path for name, path in submissions.items() if path.resolve() != self.output.resolve()}
+        output = os.path.realpath(self.output)
+        self.submissions = {name: path for name, path in submissions.items() if os.path.realpath(path) != output}
         self.names = sorted(self.submissions) if variants else None
         settings = [list(self.wanted), language, self.limits, variants, cache.hash_sources()]
         self.files = {name: cache.hash_files(path) for name, path in self.submissions.items()}
@@ -181,6 +185,23 @@ class Batch:
         """Return the fork server for students' code, or None where the system cannot fork."""
         return ForkServer(self.hidden) if CAN_FORK else None
 
+    def calibrate(self, fork_server):
+        """Measure how slow this machine is, and say so if limits become longer by that."""
+        worker = Worker(self.hidden, fork_server and fork_server.line)
+        with contextlib.suppress(RuntimeError, OSError):  # it does not start: each question will say so
+            self.calibration.measure(worker)
+        worker.close()
+        if max(self.calibration.factors) > NOTABLE:
+            limits = self.calibration.scale(self.limits)
+            self.say(
+                "This machine is slower or busier than the time limits assume: an answer has"
+                f" {limits['seconds']} seconds of the processor and {limits['wall']:.0f} by the clock."
+            )
+
+    def patience(self):
+        """Return how many seconds to wait for a message of a grading process, as slow as this machine is now."""
+        return self.calibration.clock * PATIENCE + RUNS * self.calibration.scale(self.limits)["wall"]
+
     def run(self, group, workers):
         """Grade a group of students.
 
@@ -189,18 +210,18 @@ class Batch:
         process crashes again, that question gets no points, and the next one is run.
         """
         waiting, suspects, jobs, idle = deque(), deque(), {}, []
-        waiting.extend(
-            Job(student, PATIENCE + 4 * self.limits["wall"], dict(self.parts.get(student, {}))) for student in group
-        )
+        waiting.extend(Job(student, dict(self.parts.get(student, {}))) for student in group)
         fork_server = self.fork_server() if group else None
         # torch imports this for gradients; once here saves each process a quarter of a second
         import torch.fx.experimental.symbolic_shapes  # noqa: F401
 
         try:
+            if group and not self.calibration.fixed:
+                self.calibrate(fork_server)
             while waiting or suspects or jobs:
                 while len(jobs) < workers and (waiting or suspects and not jobs):
                     job = (waiting or suspects).popleft()
-                    new = self.hidden, fork_server and fork_server.line, self.seeds
+                    new = self.hidden, fork_server and fork_server.line, self.seeds, self.calibration
                     process = idle.pop() if idle else GradingProcess(*new)
                     jobs[process.connection] = job.start(process)
                     language = self.languages.get(job.student, self.language)
@@ -208,7 +229,8 @@ class Batch:
                     arguments = self.wanted, language, self.limits, seeds, self.names, job.parts
                     more = job.student in self.again, [*self.parts.get(job.student, ())]
                     process.send(job.student, self.submissions[job.student], *arguments, *more)
-                for connection in wait([*jobs], max(0, min(job.deadline for job in jobs.values()) - time.monotonic())):
+                longest = max(time.monotonic() - job.heard for job in jobs.values())
+                for connection in wait([*jobs], max(0, self.patience() - longest)):
                     job = jobs[connection]
                     message = job.process.receive()
                     if message is None:
@@ -221,7 +243,7 @@ class Batch:
                         idle.append(jobs.pop(connection).process)
                         self.take(job.student, result, None not in job.parts.values())
                 for job in jobs.values():
-                    if job.deadline < time.monotonic():  # the next `receive` reports it as ended
+                    if time.monotonic() - job.heard > self.patience():  # the next `receive` reports it as ended
                         job.process.process.kill()
         finally:
             for process in [*idle, *(job.process for job in jobs.values())]:

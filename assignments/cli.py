@@ -1,10 +1,11 @@
 """Command line of the grader."""
 
 import argparse
-import os
 import signal
 import sys
 import time
+import zipfile
+from pathlib import Path
 
 from assignments.batch import Batch
 from assignments.grade.judge import time_limits
@@ -61,6 +62,34 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
+def check_submissions(folder):
+    """Raise ValueError if the path is no folder of submissions; print which of them are archives of a class."""
+    if folder.is_file():
+        unpacked = "Unzip it, and give" if zipfile.is_zipfile(folder) else "Give"
+        raise ValueError(
+            f"{folder} is a file. {unpacked} the folder that holds a folder or a notebook for each student."
+        )
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    submissions = folders.students(folder)
+    if not submissions:
+        skipped = folders.skipped_entries(folder)
+        held = f"only links and hidden entries ({', '.join(skipped[:20])})" if skipped else "nothing"
+        raise ValueError(
+            f"{folder} holds no submissions: {held}. It should hold a folder or a notebook for each student."
+        )
+    of_classes = {path.name: students for path in submissions.values() if (students := class_of(path))}
+    for name, students in of_classes.items():
+        print(f"{name} holds the files of {len(students)} students ({', '.join(students[:3])}, …) and is not graded.")
+    if len(of_classes) == len(submissions):
+        raise ValueError("Unzip the archive, and give the folder with what was in it.")
+
+
+def class_of(path):
+    """Return the students whose files an archive of a class contains, or an empty list for any other submission."""
+    return [folders.printable(name) for name in folders.students_in_archive(path)] if path.is_file() else []
+
+
 def main():
     parser = argparse.ArgumentParser(description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("submissions", help="the folder with a folder or a notebook for each student")
@@ -88,19 +117,19 @@ def main():
     parser.add_argument(
         "--seconds",
         type=positive,
-        help="processor seconds for a question (10); by the clock it has three times as many",
+        help="processor seconds for a question, and three times as many by the clock; without it at least 10, and as "
+        "many more as this machine is slower",
     )
     parser.add_argument(
         "--own-code", action="store_true", help="ask about each right answer what a change to it would do"
     )
     arguments = parser.parse_args()
-    if not os.path.isdir(arguments.submissions):
-        parser.error(f"there is no folder {arguments.submissions}")
     if arguments.fresh and not arguments.again + arguments.question:
         parser.error("--fresh goes with --again STUDENT or --question NAME")
     if arguments.again and arguments.question:
         parser.error("--again grades all of a student, --question one question of all: ask for one of the two")
     try:  # before anything is graded or written
+        check_submissions(Path(arguments.submissions))
         again = match_names(arguments.again, folders.students(arguments.submissions), "submission of")
         match_names(arguments.question, all_questions(), "question")
         match_names(
@@ -128,7 +157,8 @@ def main():
         sys.exit("Interrupted. The same command continues.")
     except OSError as error:
         sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
-    print(all_reports.describe_protections(all_reports.common_protections(graded.values())))
+    if protections := all_reports.describe_protections(all_reports.common_protections(graded.values())):
+        print(protections)
     print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
     for student in again:
         print(f"{student}: {arguments.output}/review/{page_name(student)}.html")

@@ -14,7 +14,8 @@ from multiprocessing import get_context
 import torch
 
 from assignments.grade import carried_errors, judge
-from assignments.read import answers, student_name
+from assignments.grade.calibration import CalibratedWorker, Calibration
+from assignments.read import answers, folders, student_name
 from assignments.report import pages, review
 from assignments.report.oral import questions as oral_questions
 from assignments.sandbox import pool
@@ -39,14 +40,16 @@ class Grader:
 
     worker = None
     seeds: dict[str, int] = {}
+    calibration = Calibration()
 
     @classmethod
-    def begin(cls, hidden, mothers, seeds):
+    def begin(cls, hidden, mothers, seeds, calibration):
         on_termination(signal.SIG_IGN)  # the main process handles them
         end_with_parent()
         limit_own_memory(MEMORY)
         torch.set_num_threads(1)
-        cls.worker, cls.seeds = pool.Worker(hidden, mothers), seeds
+        cls.worker, cls.seeds = CalibratedWorker(pool.Worker(hidden, mothers), calibration), seeds
+        cls.calibration = calibration
 
     @classmethod
     def grade(cls, *arguments):
@@ -103,7 +106,7 @@ class Submission:
         assignments = list(self.wanted) or sent.assignments
         self.questions = [question for question in all_questions().values() if question.assignment in assignments]
         self.name, remark = student_name.name_for_variants(self.student, sent.name, self.names, self.questions)
-        sent.remarks += [remark] if remark else []
+        sent.remarks += [(remark[0], folders.printable(remark[1]))] if remark else []
         self.language = self.language or sent.language
         self.graded = {
             "student": self.student, "language": self.language, "remarks": sent.remarks, "verdicts": [],
@@ -111,13 +114,13 @@ class Submission:
             "sent": max((notebook.time for notebook in sent.notebooks), default=0),
         }  # fmt: skip
         self.words = pages.words(self.language)
-        self.end = self.begin + 2 * len(self.questions) * self.limits["wall"]  # twice the time limit of each question
+        self.full_limits = self.limits
 
     def ask(self, question):
         """Run the answer to a question and judge it, unless its part exists already."""
         name = question.name
-        if name not in self.parts and time.monotonic() > self.end:
-            self.fail(question, "time_limit", "too_slow", self.limits["seconds"])
+        if name not in self.parts and self.is_late():
+            self.fail(question, "time_limit", "too_slow", Grader.calibration.scale(self.limits)["seconds"])
         if name not in self.parts:
             yield name, None
             seed = self.seeds.get(name, self.new_seeds[name])
@@ -130,12 +133,19 @@ class Submission:
             except Exception:  # an error in one question must not stop the others
                 traceback.print_exc()
                 verdict = judge.fail(judge.new_verdict(name), "not_graded", self.words)
+            if self.sent.name_unknown and student_name.variant_answered(verdict.mistakes):
+                verdict.remarks.append(self.words["page"]["name_unknown"])
             self.parts[name] = asdict(verdict) | {"assignment": question.assignment}, seed, numbers
             yield name, self.parts[name]
         if self.parts[name] is None:  # it ended the grading process each time
             self.fail(question, "not_graded", "grader_stopped")
         if "time_limit" in self.parts[name][0]["mistakes"]:  # the cause may slow every question down
             self.limits = self.limits | {key: max(2, self.limits[key] // 3) for key in ("seconds", "wall")}
+
+    def is_late(self):
+        """Return whether the submission has taken twice the time limit of each question, as this machine needs it."""
+        limit = 2 * len(self.questions) * Grader.calibration.scale(self.full_limits)["wall"]
+        return time.monotonic() > self.begin + limit
 
     def fail(self, question, mistake, remark, *values):
         """Give no points to a question that could not be run, and add the remark once."""

@@ -9,12 +9,14 @@ import secrets
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from assignments.grade.training_steps import time_limit_advice
+from assignments.read.retries import retries
 from assignments.sandbox.call_source import portable_call
 from assignments.sandbox.pool import Worker
 from assignments.sandbox.protocol import parse_outcomes, split_protections
 from companion.check.engine import messages, trained_network
 from companion.check.engine.diagnosis import alike, diagnose
-from companion.check.engine.finding import Finding
+from companion.check.engine.finding import NO_ANSWER, Finding
 from companion.check.engine.library_layers import AUTOGRAD, RECURRENT
 from companion.check.engine.probe import Outcome
 from companion.check.engine.question import all_questions, bank
@@ -27,6 +29,7 @@ def time_limits(seconds):
 
 # Limits of a question: its time, megabytes of memory beyond torch's own, and megabytes of files.
 LIMITS = time_limits(10) | {"memory": 1024, "disk": 64}
+SEARCH = 1.2  # processor seconds of the search for several mistakes, on a machine where LIMITS hold as they are
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 NO_FILE = re.compile(r"No such file or directory: '([^'`\n]{1,100})'$")
 NOT_PYTHON = re.compile(r" \(line \d+\)$")  # the end of notebooks.py's message about a line that is not Python
@@ -35,6 +38,7 @@ REFUSED = "a library's own layer"  # part of the worker's error message
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
 ENDED = {"time": "time_limit", "memory": "memory_limit", "output": "too_many_numbers", "quit": "stopped_early"}
 FORGED = ValueError, RecursionError, KeyError, TypeError, AttributeError  # raised by a message that is no outcome
+FAILED = {"no_answer", "not_written", "raises_error", *NO_ANSWER}  # mistakes of answers that return nothing
 STOPPED = {*ENDED.values(), "crashed"}  # mistakes of runs that were stopped from outside
 
 
@@ -93,17 +97,34 @@ def grade(worker, name, answer, seed, language, words, limits=LIMITS, numbers=No
     if answer is None or not answer.cells:
         return fail(new_verdict(name), "no_answer", words)
     verdict, shown = best_verdict(worker, question, answer, seed, language, words, limits)
-    if answer.other is not None:
+    cell = answer.cell
+    if answer.other is not None and not verdict.ok:
         # the notebook defines the answer twice, and either may be the intended one
-        cell = answer.cell
-        if not verdict.ok:
-            second, second_shown = best_verdict(worker, question, answer.other, seed, language, words, limits)
-            if second.points > verdict.points:
-                verdict, shown, cell = second, second_shown, answer.other.cell
+        second, second_shown = best_verdict(worker, question, answer.other, seed, language, words, limits)
+        if second.points > verdict.points:
+            verdict, shown, cell = second, second_shown, answer.other.cell
+    for form in retries(answer, name) if may_be_right_otherwise(question, verdict) else ():
+        second, second_shown = best_verdict(worker, question, form, seed, language, words, limits)
+        if rank(second) > rank(verdict):
+            verdict, shown = second, second_shown
+        if verdict.ok:
+            break
+    if answer.other is not None:
         verdict.remarks.append(words["page"]["several_cells"].format(cell=cell))
     if numbers is not None and shown:
         numbers["probes"] = shown
     return verdict
+
+
+def may_be_right_otherwise(question, verdict):
+    """Return whether to run a wrong answer in another form. Training again, or reaching a limit again, takes long."""
+    trained = question.training_goal and FAILED.isdisjoint(verdict.mistakes)
+    return not verdict.ok and not trained and STOPPED.isdisjoint(verdict.mistakes)
+
+
+def rank(verdict):
+    """Return a sort key of verdicts on forms of one answer: points, and a mistake rather than none that is known."""
+    return verdict.points, FAILED.isdisjoint(verdict.mistakes)
 
 
 def best_verdict(worker, question, answer, seed, language, words, limits):
@@ -178,9 +199,10 @@ class AnswerRunner:
             reply["ended"] = "quit"
         if reply["ended"] == "signal 4":  # the illegal instruction that replaces a library's function
             return conclude(verdict, question, probe_set, Finding(["library_layer"]), self.language), [], ""
+        if reply["ended"] == "time":
+            return self.out_of_time(verdict, reply, limits), [], ""
         if reply["ended"]:
-            detail = limits["seconds"] if reply["ended"] == "time" else reply["ended"]
-            return fail(verdict, ENDED.get(reply["ended"], "crashed"), words, detail), [], ""
+            return fail(verdict, ENDED.get(reply["ended"], "crashed"), words, reply["ended"]), [], ""
         try:
             outcomes, errors, left_out = parse_outcomes(text, len(probe_set.probes))
         except FORGED:
@@ -198,24 +220,39 @@ class AnswerRunner:
         if outcomes is None and any(error["cell"] == answer.cell and REFUSED in error["text"] for error in errors):
             return conclude(verdict, question, probe_set, Finding(["library_layer"]), self.language), [], ""
         if mistake := missing_answer(outcomes):
-            return fail(verdict, mistake, words), outcomes or [], left_out
-        timed_out = False
+            fail(verdict, mistake, words)
+            verdict.paragraphs += self.other_function(outcomes or ()) if mistake == "not_written" else []
+            return verdict, outcomes or [], left_out
+        timed_out = None
         for probe in probe_set.rest(outcomes) if question.training_goal else ():  # each in its own process
             job = build_job(question, probe_set, answer, limits, needed) | {"probes": [probe.to_json()]}
             reply = self.worker.ask(job)
             verdict.seconds = round(verdict.seconds + float(reply["seconds"]), 2)
-            timed_out |= reply["ended"] == "time"
+            timed_out = reply if reply["ended"] == "time" else timed_out
             try:
                 outcomes += parse_outcomes(split_protections(reply["said"])[1], 1)[0]
             except FORGED:  # it did not finish, or returned nothing
                 outcomes.append(Outcome())
         key = hashlib.sha256(repr([outcome.to_json() for outcome in outcomes]).encode()).digest()
         if key not in self.findings:
-            self.findings[key] = diagnose_outcomes(probe_set, outcomes, question)
+            slowness = getattr(self.worker, "slowness", 1)
+            self.findings[key] = diagnose_outcomes(probe_set, outcomes, question, slowness)
         finding = self.findings[key]
         if timed_out and finding.mistakes == ["not_learned"]:  # it learned once, and a later probe had no time for it
-            return fail(verdict, "time_limit", words, limits["seconds"]), outcomes, left_out
+            return self.out_of_time(verdict, timed_out, limits), outcomes, left_out
         return conclude(verdict, question, probe_set, finding, self.language), outcomes, left_out
+
+    def other_function(self, outcomes):
+        """Return a list with the error of a function other than the one asked for, or an empty list."""
+        error = next((outcome.error for outcome in outcomes if outcome.error), {})
+        if error.get("function", "").split(".")[0] in ("", self.question.asks_for, *self.answer.names):
+            return []
+        return [messages.FindingText(self.question, self.probe_set, Finding([]), self.language).error(error)]
+
+    def out_of_time(self, verdict, reply, limits):
+        """Fill in a verdict with no points for an answer whose time was over."""
+        advice = time_limit_advice(self.words["mistakes"]["time_limit"], reply, limits, self.answer)
+        return fail(verdict, "time_limit", self.words, advice=advice)
 
 
 def build_job(question, probe_set, answer, limits, needed):
@@ -224,6 +261,7 @@ def build_job(question, probe_set, answer, limits, needed):
         "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probe_set.probes],
         "forbidden": sorted(question.forbidden - RECURRENT - AUTOGRAD), "autograd": question.forbidden >= AUTOGRAD,
         "layers": question.layers_made, "limits": limits, "needed": needed, "place": answer.cell,
+        "question": question.name, "checked": answer.checked,
         "modules": answer.modules, **portable_call(question),
     }  # fmt: skip
 
@@ -247,10 +285,10 @@ def draw_probes(question, seed):
     )
 
 
-def diagnose_outcomes(probe_set, outcomes, question):
+def diagnose_outcomes(probe_set, outcomes, question, slowness=1):
     """Diagnose outcomes as the checker does, but accept a right answer even if it called a library's layer.
 
-    In the worker those layers are disabled, so they cannot have computed the answer.
+    In the worker those layers are disabled, so they cannot have computed the answer. slowness: of this machine.
     """
     error_texts = [(outcome.error or {}).get("text", "") for outcome in outcomes]
     if question.forbidden >= AUTOGRAD and any(map(AUTOGRAD_REFUSED.search, error_texts)):
@@ -262,7 +300,9 @@ def diagnose_outcomes(probe_set, outcomes, question):
     if any(libraries) and (question.training_goal or not all(map(alike, probe_set.expected, outcomes))):
         used = sorted({name for names in libraries for name in names or ()})
         return Finding(["library_layer"], notes={"library": used} if used else {})
-    return trained_network.judge(probe_set, outcomes) if question.training_goal else diagnose(probe_set, outcomes)
+    if question.training_goal:
+        return trained_network.judge(probe_set, outcomes)
+    return diagnose(probe_set, outcomes, **{"seconds": SEARCH * slowness} if slowness > 1 else {})
 
 
 def conclude(verdict, question, probe_set, finding, language):
@@ -275,11 +315,11 @@ def conclude(verdict, question, probe_set, finding, language):
     return verdict
 
 
-def fail(verdict, mistake, words, detail=""):
-    """Fill in a verdict with no points for one of the grader's own mistakes, with its words."""
+def fail(verdict, mistake, words, detail="", advice=""):
+    """Fill in a verdict with no points for one of the grader's own mistakes, with its words or another advice."""
     verdict.mistakes = [mistake]
     entry = words["mistakes"][mistake]
-    verdict.paragraphs = [f"**{entry['says']}** {entry['advice'].format(how=detail)}\n`{mistake}`"]
+    verdict.paragraphs = [f"**{entry['says']}** {advice or entry['advice'].format(how=detail)}\n`{mistake}`"]
     return verdict
 
 

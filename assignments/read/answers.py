@@ -3,6 +3,7 @@
 No function here runs a student's code or raises an error because of a file's content.
 """
 
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assignments.read import folders
+from assignments.read.check_calls import ANY
 from assignments.read.notebooks import MAX_PARSED, MODULE, Notebook, read_file
 from assignments.read.student_name import declared_name
 from companion.check.engine import messages
@@ -17,12 +19,16 @@ from companion.check.engine.question import all_questions
 
 MAX_MODULE_BYTES = 2**20  # of the student's own modules that go to the worker
 SAME_TIME = 2  # seconds: files whose times differ by less count as saved at one time, as after unzipping
+MAX_LISTED = 10  # files in the remark that several count
 CHECK_LANGUAGE = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
 
 @dataclass
 class Answer:
-    """Answer to one question. cells: [number, source] in order. names: names that the answer may have."""
+    """Answer to one question. cells: [number, source] in order, those to run. names: names that the answer may have.
+
+    checked: the question, if what the notebook's last call of `check` was given is the answer, before any name.
+    """
 
     cells: list
     names: list
@@ -31,6 +37,8 @@ class Answer:
     cell: int = 0  # number of the answer's cell
     other: object = None  # an Answer of the same name in a later cell
     modules: dict = field(default_factory=dict)  # the student's own, by path
+    notebook: object = None  # the Notebook
+    checked: str = ""
 
 
 @dataclass
@@ -45,6 +53,7 @@ class Submission:
     language: str
     remarks: list  # (key, file)
     name: str = ""  # of the student, as declared in a notebook
+    name_unknown: bool = False  # a notebook declares a name that is computed
 
 
 def name_of(question):
@@ -68,14 +77,15 @@ def find_answers(notebook, questions):
 def answer_at(notebook, place, names):
     cell = notebook.cells[place]
     written = not cell.unwritten(names)
-    return Answer(cells_to_run(notebook.cells, place), names, written, notebook.path.name, cell.number)
+    run = cells_to_run(notebook.cells, place)
+    return Answer(run, names, written, notebook.path.name, cell.number, notebook=notebook)
 
 
 def later_definition(cells, place, question, names, questions):
     """Return the place of the last written definition below an answer: a better copy or an experiment."""
     if sum(name_of(other) == name_of(question) for other in questions) > 1:
         return None
-    defined = cells[place].defined & set(names)
+    defined = cells[place].defined & {name.partition(".")[0] for name in names}
     later = [
         number for number in range(place + 1, len(cells))
         if cells[number].defined & defined and cells[number].id not in questions
@@ -88,7 +98,8 @@ def locate(notebook, question, questions):
     """Return the place of the cell with the answer (or None), and the names that the answer may have."""
     cells, wanted = notebook.cells, name_of(question)
     checked = [(number, cell.checks[question]) for number, cell in enumerate(cells) if question in cell.checks]
-    names = [*dict.fromkeys([name for _, name in reversed(checked) if "." not in name] + [wanted])]
+    names = [*dict.fromkeys([name for _, name in reversed(checked) if name] + [wanted])]
+    roots = {name.partition(".")[0] for name in names}
 
     def best(places):
         """Return the last place whose cell is written; if none is, the last."""
@@ -108,14 +119,14 @@ def locate(notebook, question, questions):
             new_cells = [at for at in written if wanted in cells[at].defined and cells[at].id not in questions]
             if new_cells or sum(name_of(other) == wanted for other in questions) == 1:
                 return (new_cells or written)[-1], names
-        if not defined & set(names) and len(defined) == 1 and not written:
-            names = [*defined, *names]
-        if defined & set(names) or cells[place].bound & set(names) or not defining(wanted, all_places):
+        if not defined & roots and len(defined) == 1 and not written:
+            names = [*names, *defined]
+        if defined & {*roots, *names} or cells[place].bound & roots or not defining(wanted, all_places):
             return place, names
     if checked:
         end = checked[-1][0]
         for name in names:
-            places = defining(name, range(end + 1))
+            places = defining(name.partition(".")[0], range(end + 1))
             if places:
                 return best(places), names
     sharing = [other for other in questions if name_of(other) == wanted]
@@ -130,6 +141,8 @@ def locate(notebook, question, questions):
         if len(places) > 1 or rank == 0:
             return best(places), [wanted]
         return None, [wanted]
+    if not places:  # made and checked in ways that only running the notebook tells
+        places = [number for number, cell in enumerate(cells) if {question, ANY} & cell.checks.keys()][-1:]
     return best(places), names
 
 
@@ -202,25 +215,27 @@ def read_submission(student, path, wanted=()):
     remarks = [("unreadable", folder.name) for folder in closed]
     if len(files) > folders.MAX_FILES:
         remarks.append(("too_many_files", ""))
-    notebooks, unzip_left = [], [folders.MAX_BYTES, folders.MAX_FILES]
+    if os.path.isfile(path) and folders.students_in_archive(path):
+        files, remarks = [], [("zip_of_a_class", "")]
+    notebooks, unpack_left = [], [folders.MAX_BYTES, folders.MAX_FILES, folders.MAX_LISTED]
     relevant, fitting = folders.readable_files(files)
     for file in files:
         if file in relevant:
             left = notebooks[-1].left if notebooks else MAX_PARSED
             notebooks += (
-                read_file(file, left, unzip_left)
+                read_file(file, left, unpack_left)
                 if file in fitting
                 else [Notebook(file, remarks=["file_too_large"], left=left)]
             )
         else:
             remarks.append(("other_file", file.name))
-    if unzip_left[1] < 0 and ("too_many_files", "") not in remarks:
+    if min(unpack_left) < 0 and ("too_many_files", "") not in remarks:
         remarks.append(("too_many_files", ""))
     modules = {Path(path).name for notebook in notebooks for path in modules_of(notebook, notebooks)}
     for notebook in notebooks:
         name = notebook.path.name
         remarks += [(key, name) for key in notebook.remarks if key != "not_a_notebook" or name not in modules]
-    if not files and not closed:
+    if not files and not remarks:
         remarks.append(("nothing_sent", ""))
     contents = [(*assignments_of(notebook), notebook) for notebook in notebooks]
     assignments = [
@@ -239,7 +254,8 @@ def read_submission(student, path, wanted=()):
         answers = {id(notebook): find_answers(notebook, questions) for notebook in answering}
         for notebook in by_precedence(answering, answers):
             for question, answer in answers[id(notebook)].items():
-                answer.modules = modules_of(notebook, notebooks)
+                for copy in filter(None, (answer, answer.other)):
+                    copy.modules = modules_of(notebook, notebooks)
                 # the later file counts, if the question is answered there
                 if question not in counting or answer.written:
                     counting[question] = answer
@@ -248,18 +264,21 @@ def read_submission(student, path, wanted=()):
             for name in questions:
                 if name in counting:
                     by_file[counting[name].file].append(name)
-            listed = "; ".join(f"{file}: {', '.join(names) or '–'}" for file, names in by_file.items())
-            remarks.append(("several_files", listed))
+            exports = {notebook.path.name for notebook in answering if notebook.is_export}
+            by_file = {file: names for file, names in by_file.items() if names or file not in exports}
+            files_listed = [f"{file}: {', '.join(names) or '–'}" for file, names in by_file.items()]
+            listed = "; ".join([*files_listed[-MAX_LISTED:], *["…"] * (len(files_listed) > MAX_LISTED)])
+            remarks += [("several_files", listed)] if len(by_file) > 1 else []
     remarks = [(key, folders.printable(file)) for key, file in remarks]
     name = declared_name(cell.source for notebook in notebooks for cell in notebook.cells)
-    return Submission(student, files, notebooks, counting, assignments, language_of(notebooks), remarks, name)
+    return Submission(student, files, notebooks, counting, assignments, language_of(notebooks), remarks, *name)
 
 
 def by_precedence(notebooks, answers):
     """Sort notebooks so that the one that counts most comes last.
 
-    The later counts more; at the same time that with the higher number, as in `rnn (1).ipynb`; then that with more
-    answers.
+    An export counts less than a notebook, and the later file more than an earlier one; at the same time that with the
+    higher number, as in `rnn (1).ipynb`; then that with more answers.
     """
     group, last, keys = 0, None, {}
     for notebook in sorted(notebooks, key=lambda notebook: notebook.time):
@@ -267,7 +286,7 @@ def by_precedence(notebooks, answers):
         last = notebook.time
         number = re.search(r"(?:\(|copy ?|[-_ ]v)(\d{1,9})\)?$", notebook.path.stem, re.IGNORECASE)
         written = sum(answer.written for answer in answers[id(notebook)].values())
-        keys[id(notebook)] = group, int(number[1]) if number else 0, written, notebook.path.name
+        keys[id(notebook)] = not notebook.is_export, group, int(number[1]) if number else 0, written, notebook.path.name
     return sorted(notebooks, key=lambda notebook: keys[id(notebook)])
 
 

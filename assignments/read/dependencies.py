@@ -68,11 +68,11 @@ def root_name(node):
     return node.id if isinstance(node, ast.Name) else None
 
 
-def needed_statements(statements, names, place):
+def needed_statements(statements, names, place, checked=""):
     """Return the statements that an answer with one of these names needs, in order, and the kind of the others.
 
-    place: the number of the answer's cell. The kind is "" if there are no others, "idle" if they only bind names, and
-    else "more".
+    place: the number of the answer's cell. checked: a question whose calls of `check` are needed, too. The kind is ""
+    if there are no others, "idle" if they only bind names, and else "more".
     """
     for statement in statements:
         analyse(statement)
@@ -83,7 +83,12 @@ def needed_statements(statements, names, place):
             binders.setdefault(name, []).append(statement)
         for name in statement.stores | statement.calls:
             changers.setdefault(name, []).append(statement)
-    kept, seen, todo = {id(statement) for statement in statements if affects_all(statement)}, set(), list(names)
+    kept, seen = {id(statement) for statement in statements if affects_all(statement)}, set()
+    todo = [name.partition(".")[0] for name in names]
+    for statement in statements:
+        if checked and mentions_check(statement, checked):
+            kept.add(id(statement))
+            todo += statement.uses
     unresolved = False
     while todo:
         name = todo.pop()
@@ -108,6 +113,12 @@ def needed_statements(statements, names, place):
     left = [statement for statement in statements if id(statement) not in kept]
     others = "more" if not all(map(is_idle, left)) else "idle" if left else ""
     return [statement for statement in statements if id(statement) in kept], others
+
+
+def mentions_check(statement, question):
+    """Return whether a statement outside of definitions names a question, and may give its answer to `check`."""
+    texts = (part.value for part in ast.walk(statement.node) if isinstance(part, ast.Constant))
+    return not isinstance(statement.node, DEFINITIONS) and question in texts
 
 
 def propagate_writes(statements):

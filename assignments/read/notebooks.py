@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from assignments.read import folders
+from assignments.read.check_calls import RENAMED, checked_names
+from assignments.read.exports import HTML, MARKDOWN, cells_of_export
 from companion.check.engine.question import all_questions
 
 MAX_CELLS, MAX_CODE = 200_000, 32 * 2**20  # cells of a notebook, characters of their code
@@ -22,16 +24,18 @@ MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
 MAGIC_RESULT = re.compile(r"^(\s*\w[\w.\[\]'\", ]*=\s*)[%!]")
 # Cell magics that run the Python below them, whose definitions then count.
 PYTHON_MAGIC = re.compile(r"%%(?:time|timeit|capture|prun|memit|debug|snakeviz)\b")
+LINE_MAGIC = re.compile(r"(\s*)%(?:time|prun|memit)\s+(?:-\w+\s+)*(?=\S)")  # runs the statement behind it
 WRITE_MAGIC = re.compile(r"\s*%%(?:write)?file\s+(-a\s+|--append\s+)?(?:\./)?(\S+)\s*\n")
 RUN_MAGIC = re.compile(r"%run\s+(?:-\w\s+)*[\"']?(?:\./)?((?:\w+/)*\w+)(?:\.py|\.ipynb)?(?![\w./])")
 STATEMENT_START = re.compile(r"[^\s)\]}#]")  # first character of a line with a statement, or its part such as `else:`
 SYNTAX_ERROR = "raise SyntaxError("  # replaces a statement that does not parse
+# Statements that hold others, or expressions that bind names
+BLOCKS = ast.If | ast.Try | ast.TryStar | ast.With | ast.For | ast.While | ast.Match | ast.Expr
 MAX_REPAIRS = 20  # statements replaced in a cell; each time the whole cell is parsed again
 DEFINES = re.compile(r"^(?:def|class)\s+\w", re.MULTILINE)
 FENCE = re.compile(r"\s*```\w*\n(.*?)\n```\s*", re.DOTALL)
 STUB = re.compile(r"^[^#\n]*raise\s+NotImplementedError", re.MULTILINE)
 MODULE = re.compile(r"(?:\w+/)*\w+\.py")
-CHECK_CALL = re.compile(r"\bcheck\(\s*(?:question\s*=\s*)?['\"](\w+)['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)")
 
 
 @dataclass
@@ -44,7 +48,7 @@ class CodeCell:
     defined: frozenset = frozenset()  # functions and classes
     bound: frozenset = frozenset()  # other names
     long: bool = False  # too long to parse
-    checks: dict = field(default_factory=dict)  # {question: name} of its calls of the checker
+    checks: dict = field(default_factory=dict)  # {question: what is checked}, as check_calls.py defines it
 
     def unwritten(self, names):
         return bool(STUB.search(self.source)) if self.long else is_unwritten(self.source, frozenset(names))
@@ -63,19 +67,24 @@ class Notebook:
     time: float = 0  # when it was saved
     left: int = 0  # characters that may still be parsed
 
+    @property
+    def is_export(self):
+        """Whether the file was made from a notebook to be read, as HTML or Markdown."""
+        return self.path.suffix.lower() in HTML | MARKDOWN
 
-def read_file(path, left, unzip_left):
-    """Return the notebooks of a file: one, or those in a zip file.
 
-    left: characters that may be parsed. unzip_left: [bytes, files] that may be taken out of zip files.
+def read_file(path, left, unpack_left):
+    """Return the notebooks of a file: one, or those in an archive.
+
+    left: characters that may be parsed. unpack_left: what may be taken out of archives, see `folders.unpack`.
     """
     try:
         with open(path, "rb") as file:
-            raw = file.read(folders.MAX_BYTES) if file.read(2) == b"PK" and not file.seek(0) else b""
+            is_archive = file.read(2) in folders.ARCHIVE_BEGINS or path.suffix.lower() == ".tar"
+            raw = file.read(folders.MAX_BYTES) if is_archive and not file.seek(0) else b""
     except (OSError, MemoryError):
         raw = b""
-    entries = folders.unzip(path, raw, unzip_left) or () if raw and min(unzip_left) >= 0 else ()
-    entries = [entry for entry in entries if entry[0].suffix.lower() in folders.NOTEBOOK_SUFFIXES] or entries[:1]
+    entries = folders.unpack(path, raw, unpack_left) or () if raw and min(unpack_left) >= 0 else ()
     notebooks = []
     for inner, content, saved in sorted(entries, key=lambda entry: entry[2]):
         notebook = Notebook(inner, time=saved, left=notebooks[-1].left if notebooks else left)
@@ -108,9 +117,11 @@ def parse_notebook(raw, notebook):
     if path.suffix.lower() == ".py":
         notebook.remarks.append("not_a_notebook")
         cells = [{"cell_type": "code", "source": text}]
+    elif notebook.is_export and (cells := cells_of_export(text, path.suffix)):
+        notebook.remarks.append("exported")
     else:
         cells = parse_cells(text, notebook)
-    number, code_left, texts = 0, MAX_CODE, []
+    number, code_left, texts, checkers = 0, MAX_CODE, [], {"check"}
     if len(cells) > MAX_CELLS:
         notebook.remarks.append("too_long")
     for cell in cells[:MAX_CELLS]:
@@ -143,7 +154,8 @@ def parse_notebook(raw, notebook):
             defined, bound = names_by_pattern(plain) if long else names_in(plain)
             if SYNTAX_ERROR in plain:
                 defined |= names_by_pattern(source)[0]
-            checks = dict(reversed(CHECK_CALL.findall(plain))) if "check(" in plain else {}  # first call counts
+            checkers |= set(RENAMED.findall(plain))
+            checks = checked_names(plain, checkers, parse=not long)
             notebook.cells.append(CodeCell(plain, cell_id, number, defined, bound, long, checks))
             if "check" in source:
                 notebook.check_output += stored_output(cell)
@@ -180,6 +192,8 @@ def parse_cells(text, notebook):
     """Return a file's cells as dictionaries, with a remark if it is damaged or no notebook."""
     try:
         content = json.loads(text, strict=False)
+        if isinstance(content, str):  # the notebook's text was stored as a string
+            content = json.loads(content, strict=False)
         cells = content["worksheets"][0]["cells"] if "worksheets" in content else content["cells"]
         if not isinstance(cells, list):
             raise TypeError
@@ -238,10 +252,19 @@ def replace_magic(lines, place):
     plain = [line.rstrip().rstrip("\\") for line in lines[place : end + 1]]
     if run := RUN_MAGIC.match(plain[0]):
         plain[0] = f"from {run[1].replace('/', '.')} import *"
+    elif is_python(statement := LINE_MAGIC.sub(r"\1", plain[0])):
+        plain[0] = statement
     else:
         plain[0] = magic.re.sub(r"\1pass  # " if magic.re is MAGIC else r"\1get_ipython()  # ", plain[0])
     lines[place : end + 1] = [plain[0], *(f"# {line}" for line in plain[1:])]
     return True
+
+
+def is_python(line):
+    try:
+        return bool(ast.parse(line.strip()))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def replace_statement(lines, place, message):
@@ -271,13 +294,15 @@ def names_in(source):
         return names_by_pattern(source)
     defined, bound = set(), set()
     for node in tree.body:
-        for inner in ast.walk(node) if isinstance(node, ast.If | ast.Try | ast.With) else (node,):
+        for inner in ast.walk(node) if isinstance(node, BLOCKS) else (node,):
             if isinstance(inner, ast.FunctionDef | ast.ClassDef):
                 defined.add(inner.name)
             elif isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value:
                 targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
                 names = [part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
                 bound |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            elif isinstance(inner, ast.NamedExpr | ast.For):
+                bound |= {part.id for part in ast.walk(inner.target) if isinstance(part, ast.Name)}
             elif isinstance(inner, ast.ImportFrom | ast.Import):
                 bound |= {(alias.asname or alias.name).split(".")[0] for alias in inner.names}
     return frozenset(defined), frozenset(bound)

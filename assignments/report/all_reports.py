@@ -67,13 +67,15 @@ def write_reports(output, all_graded, say, course=None, compared=(), similar=Fal
 
 
 def common_protections(all_graded):
-    """Return the protections that held for all answers: machines of one course may differ."""
+    """Return the protections that held for all answers, since machines may differ; None if no answer was run."""
     protections = [set(verdict["walls"]) for graded in all_graded for verdict in graded["verdicts"] if verdict["walls"]]
-    return set.intersection(*protections) if protections else set()
+    return set.intersection(*protections) if protections else None
 
 
 def describe_protections(held, language="en"):
-    """Return sentences on what separated students' code from the grader on this machine, and what did not."""
+    """Return sentences on what separated students' code from the grader, and what did not; "" if no code was run."""
+    if held is None:
+        return ""
     words = pages.words(language)
     held_text = " · ".join(text for wall, text in words["walls"].items() if wall in held)
     missing_text = " · ".join(text for wall, text in words["walls"].items() if wall not in held)

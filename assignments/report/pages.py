@@ -59,6 +59,9 @@ for (const head of document.querySelectorAll("th[aria-sort]")) head.firstElement
 """
 
 
+MAX_NAMES = 10  # of files on a page
+
+
 def format_number(points):
     return f"{points:g}"
 
@@ -120,7 +123,17 @@ def student_page(graded, below=lambda verdict, language: ""):
         f"<p>{texts['page']['student']}: {html.escape(graded.get('called', graded['student']))}</p>",
     ]
     body += points_and_remarks(graded, texts)
-    body += [question_section(verdict, texts["page"]) + below(verdict, language) for verdict in graded["verdicts"]]
+    together = [
+        verdict for verdict in graded["verdicts"]
+        if verdict["mistakes"] == ["no_answer"] and not verdict["remarks"] and not verdict.get("by_hand")
+    ]  # fmt: skip
+    together = together if len(together) > 1 else []
+    body += [
+        question_section(verdict, texts["page"]) + below(verdict, language)
+        for verdict in graded["verdicts"]
+        if verdict not in together
+    ]
+    body += [questions_together(together, texts["page"])] if together else []
     protections = next((verdict["walls"] for verdict in graded["verdicts"] if verdict["walls"]), [])
     if protections:
         held = " · ".join(texts["walls"][protection] for protection in texts["walls"] if protection in protections)
@@ -134,11 +147,26 @@ def points_and_remarks(graded, texts):
     body = [f"<p><strong>{format_total(graded['verdicts'], texts['page'])}</strong></p>", graded.get("told", "")]
     if graded["remarks"]:
         items = [
-            f"<li>{render_inline(texts['remarks'].get(key, key))}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"  # noqa: E501
-            for key, file in graded["remarks"]
+            f"<li>{render_inline(text)}{' <code>' * bool(files)}{'</code>, <code>'.join(map(html.escape, files))}"
+            f"{'</code>' * bool(files)}{more}</li>"
+            for text, files, more in remark_lines(graded["remarks"], texts)
         ]
         body.append(f"<h2>{texts['page']['remarks']}</h2><ul>{''.join(items)}</ul>")
     return body
+
+
+def remark_lines(remarks, texts):
+    """Return (text, files, text about other files) for each kind of remark, with at most MAX_NAMES files in all."""
+    files_of, left = {}, MAX_NAMES
+    for key, file in remarks:
+        files_of.setdefault(key, []).extend([file] if file else [])
+    lines = []
+    for key, files in files_of.items():
+        shown, others = files[:left], len(files[left:])
+        left -= len(shown)
+        more = f" {texts['page']['and_others'].format(count=others)}" if others else ""
+        lines.append((texts["remarks"].get(key, key), shown, more))
+    return lines
 
 
 def question_section(verdict, texts):
@@ -147,6 +175,16 @@ def question_section(verdict, texts):
     head = f"<h2><code>{verdict['question']}</code> {format_number(verdict['points'])} / {verdict['most']}{extra}</h2>"
     remarks = [f'<div class="quiet">{render_markdown(remark)}</div>' for remark in verdict["remarks"]]
     return "\n".join([head, *map(render_markdown, verdict["paragraphs"]), *remarks])
+
+
+def questions_together(verdicts, texts):
+    """Return one section for several questions to which the same applies."""
+    heads = [
+        f"<code>{verdict['question']}</code> {format_number(verdict['points'])} / {verdict['most']}"
+        + (f" ({texts['stretch']})" if verdict["stretch"] else "")
+        for verdict in verdicts
+    ]
+    return "\n".join([f"<h2>{' · '.join(heads)}</h2>", *map(render_markdown, verdicts[0]["paragraphs"])])
 
 
 def table(heads, rows, label="", sorts=True):

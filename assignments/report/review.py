@@ -7,10 +7,9 @@ comes from the student. Nothing here decides points.
 import html
 import json
 import traceback
-from functools import cache
 
 from assignments.grade import carried_errors
-from assignments.read import answers, folders, notebooks
+from assignments.read import answers, folders, notebooks, student_name
 from assignments.report import pages
 from assignments.report.oral import pages as oral_pages
 from assignments.sandbox import protocol
@@ -34,7 +33,7 @@ def for_reviewers(submission, question, verdict, language, student):
         variant = all_questions()[question].asked_of(student).variant
         return {
             "code": answer_code(submission, question, verdict, language),
-            "look": reasons_to_look(submission, question, verdict),
+            "look": reasons_to_look(submission, question, verdict, language),
             "variant": variant,
         }
     except Exception:  # an error here must not stop the grading
@@ -86,17 +85,16 @@ def cell_excerpt(file, cell, source, named):
     return {"file": file, "cell": cell, "first": first + 1, "lines": kept, "named": named, "all": count}
 
 
-def reasons_to_look(submission, question, verdict):
+def reasons_to_look(submission, question, verdict, language="en"):
     """Return reasons for the instructor to look at a verdict: [key of the words' [instructor], location]."""
     reasons = []
     if not verdict["mistakes"]:
         return reasons
-    if any(
-        sentence in notebook.check_output
-        for sentence in messages_if_right(question)
-        for notebook in submission.notebooks
-    ):
+    outputs = [notebook.check_output for notebook in submission.notebooks]
+    if any(sentence in output for sentence in messages.right_sentences(question) for output in outputs):
         reasons.append(["checked_right", ""])
+    if submission.name_unknown and (variant := student_name.variant_answered(verdict["mistakes"])):
+        reasons.append(["name_unknown", messages.of_variant(variant, language)])
     if {"not_written", "no_answer"} & set(verdict["mistakes"]):
         answer, name = submission.answers.get(question), answers.name_of(question)
         names = {*(answer.names if answer else ()), name}
@@ -107,17 +105,6 @@ def reasons_to_look(submission, question, verdict):
         ]  # fmt: skip
         reasons += [["written", "; ".join(places[:3])]] if places else []
     return reasons
-
-
-@cache
-def messages_if_right(question):
-    """Return the checker's messages about a right answer in all languages."""
-    texts = [messages.words(language)["results"] for language in messages.languages()]
-    return {
-        messages.as_text(words[key].format(question=question))
-        for words in texts
-        for key in ("right", "right_with_gradients")
-    }
 
 
 def compare_numbers(numbers):

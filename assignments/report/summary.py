@@ -166,8 +166,8 @@ class Summary:
                     add_row(1, student, self.texts["no_point"], html.escape(assignment))
             for verdict in graded["verdicts"]:
                 location = self.link(student, verdict["question"])
-                for key, _ in verdict.get("look", ()):
-                    add_row(0, student, self.texts[key], location)
+                for key, detail in verdict.get("look", ()):
+                    add_row(0, student, self.texts[key], location + f" ({html.escape(detail)})" * bool(detail))
                 for name in ENDED:
                     if name in verdict["mistakes"]:
                         add_row(2, student, self.words["mistakes"][name]["says"], location)
@@ -175,9 +175,15 @@ class Summary:
                 add_row(3, student, self.words["remarks"].get(key, key), html.escape(file))
         ranked = sorted(rows.items(), key=lambda row: row[0][0])
         return [
-            (self.link(student), pages.render_inline(reason), ", ".join(location))
+            (self.link(student), pages.render_inline(reason), self.first_of(location))
             for (_, reason, student), location in ranked
         ]
+
+    def first_of(self, locations):
+        """Return the first locations as one text, with the number of the others."""
+        others = len(locations[pages.MAX_NAMES :])
+        more = [self.words["page"]["and_others"].format(count=others)] if others else []
+        return ", ".join([*locations[: pages.MAX_NAMES], *more])
 
     def reasons_table(self, rows):
         """Return the table of reasons, each with its students."""

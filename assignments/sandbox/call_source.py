@@ -48,7 +48,7 @@ def pack_call(call):
         for other, imported_names in imported.items():
             if not imported_names <= cut.get(other, (set(), ""))[0]:
                 to_cut.setdefault(other, set()).update(imported_names)
-    order = [{"module": name, "file": sys.modules[name].__file__, "source": cut[name][1]} for name in reversed(cut)]
+    order = [{"module": name, "source": cut[name][1]} for name in reversed(cut)]
     return {"pieces": order, "call": packed_call}
 
 

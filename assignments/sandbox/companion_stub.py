@@ -47,6 +47,21 @@ class NullObject:
         return ""
 
 
+class Check(NullObject):
+    """Stub of `check`. answers: the last answer to each question."""
+
+    def __init__(self):
+        self.answers = {}
+
+    def __call__(self, question="", answer=None, *_, **__):
+        if question and isinstance(question, str):
+            self.answers[question] = answer
+        return NullObject()
+
+
+CHECK = Check()
+
+
 class StubFinder:
     """Import hook that replaces every module of `companion` by a stub, except those in `real_modules`, by name."""
 
@@ -61,7 +76,8 @@ class StubFinder:
     def create_module(self, spec):
         module = StubModule(spec.name)
         if spec.name == "companion.check":
-            module.check = module.progress = module.student = module.variant = NullObject()
+            module.check, module.progress = CHECK, NullObject()
+            module.student = module.variant = NullObject()
         for name, real in self.real_modules.items():
             if name.rpartition(".")[0] == spec.name:
                 setattr(module, name.rpartition(".")[2], real)

@@ -1,11 +1,14 @@
 """Disable torch's own layers: calling one, by any name or route, raises `Library` and is noted in `called_layers`.
 
+Requests for more threads or processes do nothing.
+
 worker.py disables recurrent layers in its process before any student's code runs. `disable_for(job)` then disables what
 the job's question forbids: attention, embedding, `one_hot`, autograd or other layers.
 """
 
 import contextlib
 import ctypes
+import inspect
 import os
 import re
 import struct
@@ -16,6 +19,7 @@ from pathlib import Path
 import torch
 import torch._decomp.decompositions
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 REFUSAL = "a library's own layer"  # judge.py recognises a refused call by these words
 RECURRENT = re.compile(r"(^|[:_])(lstm|gru|rnn)(_|\.|$)")
@@ -209,6 +213,51 @@ def disable_constructors():
         layer.__init__ = refuse
         for subclass in layer.__subclasses__():
             subclass.__init__ = refuse
+
+
+def keep_to_one_thread():
+    """Ignore requests for threads, processes of a `DataLoader` and pinned memory: the sandbox has none of these.
+
+    Threads would wait for each other by computing, which counts as the answer's time.
+    """
+    torch.set_num_threads = torch.set_num_interop_threads = lambda *_, **__: None
+    torch.Tensor.pin_memory = lambda self, *_, **__: self
+    loader = torch.utils.data.DataLoader
+    init, get_iterator = loader.__init__, loader._get_iterator
+    signature = inspect.signature(init)
+    with_processes = ("num_workers", "persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout")
+
+    def init_alone(self, *args, **kwargs):
+        given = signature.bind(self, *args, **kwargs)
+        for name in (*with_processes, "pin_memory", "pin_memory_device"):
+            given.arguments.pop(name, None)
+        keywords = dict(given.arguments)  # by name, since a left-out argument would move the later ones
+        init(keywords.pop("self"), **keywords)
+
+    def iterate_alone(self):
+        self.num_workers, self.timeout = 0, 0  # a subclass or the answer may have set them since
+        return get_iterator(self)
+
+    loader.__init__, loader._get_iterator = init_alone, iterate_alone
+
+
+def count_steps(memory, without_autograd):
+    """Count the steps of optimizers and the calls of `backward` in memory that the parent process reads.
+
+    They tell a long training from an endless loop in the words of a time limit; no points depend on them.
+    """
+    counts = memoryview(memory).cast("q")
+
+    def count(*_):
+        counts[0] += 1
+
+    register_optimizer_step_post_hook(count)
+    if not without_autograd:
+        # run_answer.py takes a frame of a file "<frozen …" for none of the answer's
+        code = "def counted(*args, **kwargs):\n    counts[1] += 1\n    return backward(*args, **kwargs)"
+        namespace = {"counts": counts, "backward": torch.autograd.backward}
+        exec(compile(code, "<frozen backward>", "exec"), namespace)
+        torch.autograd.backward = namespace["counted"]
 
 
 def hidden_files():

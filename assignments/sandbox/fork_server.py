@@ -1,6 +1,7 @@
 """Fork server: fork one process per connection, which forks one process per job."""
 
 import json
+import mmap
 import os
 import select
 import signal
@@ -10,6 +11,7 @@ import time
 import traceback
 
 from assignments.sandbox.isolation import Sandbox, end_with_parent
+from assignments.sandbox.limits import processor_seconds
 
 MAX_OUTPUT_BYTES = 4 * 2**20  # of an answer's numbers; correct answers need about 1/40 of this
 
@@ -81,8 +83,12 @@ def serve_jobs(connection, sandbox, run_child):
 
 
 def run_job(job, sandbox, connection, run_child):
-    """Run a job in a grandchild process, and return how it ended and what it wrote to its pipe."""
+    """Run a job in a grandchild process, and return how it ended and what it wrote to its pipe.
+
+    The result also has its processor seconds, 0 if the clock ended it, and the steps of training that it claims.
+    """
     begin = time.monotonic()
+    steps = mmap.mmap(-1, 16)  # shared with the grandchild, which counts its optimizers' steps and calls of backward
     sandbox.unshare_processes()
     result, pipe = os.pipe()
     state, report = os.pipe()
@@ -95,27 +101,30 @@ def run_job(job, sandbox, connection, run_child):
             # PID 1 of a namespace ignores the signals of the kernel's limits, so the student's code runs in its child
             inner = os.fork()
             if inner == 0:
-                run_child(job, sandbox, pipe)
+                run_child(job, sandbox, pipe, steps)
             os.close(pipe)
             os.write(report, struct.pack("i", inner))
-            os.write(report, struct.pack("i", os.waitpid(inner, 0)[1]))
+            _, status, usage = os.wait4(inner, 0)
+            os.write(report, struct.pack("=id", status, processor_seconds(usage)))
         finally:
             os._exit(0)
     os.close(pipe), os.close(report)
     inner = struct.unpack("i", read_exactly(state, 4) or b"\0" * 4)[0]
     deadline = begin + job["limits"]["wall"]
     output, reason = read_output(result, deadline, connection)
-    if reason is None and not select.select([state], [], [], max(0.1, min(2, deadline - time.monotonic())))[0]:
+    if reason is None and not select.select([state], [], [], job["limits"]["wall"] / 10)[0]:
         reason = "quit"  # it closed its pipe and still runs
-    status = read_exactly(state, 4) if reason is None else b""
+    report = read_exactly(state, 12) if reason is None else b""
     # without a PID namespace, the student's process may have left the process group
     sandbox.kill(init, inner)
     os.waitpid(init, 0)
     seconds = time.monotonic() - begin
+    status, processor = struct.unpack("=id", report) if report else (-1, 0.0)
     if reason is None:
-        status = struct.unpack("i", status)[0] if status else -1
-        reason = exit_reason(status, seconds, job["limits"])
-    return {"ended": reason, "seconds": seconds, "said": output.decode("utf-8", "replace")}
+        reason = exit_reason(status, processor, job["limits"])
+    optimizer_steps, backward_calls = struct.unpack("qq", steps)
+    return {"ended": reason, "seconds": seconds, "processor": processor, "said": output.decode("utf-8", "replace"),
+            "steps": optimizer_steps or backward_calls}  # fmt: skip
 
 
 def read_output(pipe, deadline, connection):
@@ -137,11 +146,11 @@ def read_output(pipe, deadline, connection):
             return b"", "output"
 
 
-def exit_reason(status, seconds, limits):
+def exit_reason(status, processor, limits):
     """Return why a process ended: "" if it was done, else "time", "memory", "quit" or "signal N"."""
     if status >= 0 and os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number == getattr(signal, "SIGXCPU", 0) or number == 9 and seconds >= limits["seconds"] * 0.9:
+        if number == getattr(signal, "SIGXCPU", 0) or number == 9 and processor >= limits["seconds"] * 0.9:
             return "time"
         return "memory" if number == 9 else f"signal {number}"
     return "" if status == 0 else "quit"

@@ -45,7 +45,7 @@ class Sandbox:
     def __init__(self):
         self.active = ["time"]  # the parent process enforces the time limit
         self.root = os.geteuid() == 0 if hasattr(os, "geteuid") else False
-        self.has_namespaces = False
+        self.has_namespaces, self.hidden = False, set()
         self.scratch = tempfile.gettempdir()  # the only folder that students' code may write to, if any
 
     def enter_namespaces(self, hidden, path):

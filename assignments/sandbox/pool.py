@@ -16,11 +16,28 @@ from pathlib import Path
 from assignments.sandbox.call_source import SHARED_MODULES
 from assignments.sandbox.protocol import MAX_OUTPUT, parse_reply
 
-HERE = Path(__file__).resolve().parent
-
+ROOT = Path(__file__).resolve().parents[2]
+# A worker's own modules, which it gets as source, each after those that it imports.
+WORKER_MODULES = (
+    "assignments.sandbox.system_calls", "assignments.sandbox.limits", "assignments.sandbox.visible_files",
+    "assignments.sandbox.isolation", "assignments.sandbox.fork_server", "assignments.sandbox.disabled_torch",
+    "assignments.sandbox.companion_stub", "assignments.read.dependencies", "assignments.report.oral.run_changes",
+)  # fmt: skip
+# Students' code can read its process's arguments, so they name no file: the program comes with the first message.
+LOADER = """
+import json, os
+def read(size):
+    content = b""
+    while len(content) < size:
+        content += os.read(0, size - len(content)) or os._exit(1)
+    return content
+settings = json.loads(read(int.from_bytes(read(4), "little")))
+exec(compile(settings.pop("worker"), os.path.abspath("/assignments/sandbox/worker.py"), "exec"))
+"""
 CAN_FORK = hasattr(os, "fork")
 MAX_REPLY_BYTES = 8 * MAX_OUTPUT  # JSON has up to six bytes for a character
 KEPT_VARIABLES = {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "UNROLLED_DEBUG"}
+KEPT_VARIABLES |= {"UNROLLED_SLOWNESS"}
 
 
 def start_python(**streams):
@@ -28,13 +45,13 @@ def start_python(**streams):
     environment = {key: value for key, value in os.environ.items() if key in KEPT_VARIABLES}
     environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "MPLBACKEND": "Agg"}
     return subprocess.Popen(
-        [sys.executable, "-I", "-B", str(HERE / "worker.py")], **streams, env=environment,
+        [sys.executable, "-I", "-B", "-c", LOADER], **streams, env=environment,
         cwd="/" if os.name == "posix" else None, start_new_session=os.name == "posix",
     )  # fmt: skip
 
 
 def startup_settings(hidden):
-    """Return a worker's first message: import path, the companion's modules that it may load, and hidden files."""
+    """Return a worker's first message: its program, import path, the modules that it may load, and hidden files."""
     companion = Path(SHARED_MODULES[0].__file__).resolve().parents[2]
     path = [os.path.realpath(folder) for folder in sys.path if folder and os.path.isdir(folder)]
     path = [
@@ -43,7 +60,13 @@ def startup_settings(hidden):
     ]  # fmt: skip
     secret = [*map(os.path.realpath, hidden), str(companion)]
     secret += [str(Path(folder, "companion")) for folder in path if Path(folder, "companion").is_dir()]
-    return {"path": path, "parts": {module.__name__: module.__file__ for module in SHARED_MODULES}, "hidden": secret}
+    sources = {name: (ROOT / name.replace(".", "/")).with_suffix(".py") for name in WORKER_MODULES}
+    sources |= {module.__name__: Path(module.__file__) for module in SHARED_MODULES}
+    return {
+        "worker": (ROOT / "assignments" / "sandbox" / "worker.py").read_text(encoding="utf-8"),
+        "sources": {name: file.read_text(encoding="utf-8") for name, file in sources.items()},
+        "path": path, "hidden": secret,
+    }  # fmt: skip
 
 
 def pack(message):
@@ -136,21 +159,21 @@ class Worker:
             timer.cancel()
 
     def ask(self, job):
-        """Run a job, and return how it ended: {"ended", "said", "seconds"}."""
+        """Run a job, and return how it ended: {"ended", "said", "seconds", "processor", "steps"}."""
         wall = job["limits"]["wall"]
         for retries in (1, 0):
             self.send_job(job)
             begin = time.monotonic()
-            reply = self.receive(wall + 20 if CAN_FORK else wall)
+            reply = self.receive(1.2 * wall + 20 if CAN_FORK else wall)
             seconds = time.monotonic() - begin
             if reply is None or not CAN_FORK:  # without fork, the student's code ran in this very process
                 self.close()
             if reply is not None:
                 return parse_reply(reply, seconds)
             if seconds >= wall:
-                return {"ended": "time", "said": "", "seconds": seconds}
+                return parse_reply({"ended": "time", "said": ""}, seconds)
             if not (retries and CAN_FORK):  # the first time, the cause may lie outside the job
-                return {"ended": "quit", "said": "", "seconds": seconds}
+                return parse_reply({"ended": "quit", "said": ""}, seconds)
 
     def send_job(self, job):
         for retries in (2, 1, 0):

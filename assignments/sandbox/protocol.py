@@ -3,12 +3,17 @@
 import json
 import math
 import re
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
 
 import torch
 
 from companion.check.engine import messages
 from companion.check.engine.probe import Outcome
 
+ROOT = Path(__file__).resolve().parents[2]
 MAX_NUMBERS = 200_000  # in a value
 MAX_OUTPUT = 4 * 2**20  # characters of a job's output, as in fork_server.py
 FORM_FIELDS = {
@@ -26,10 +31,16 @@ def parse_reply(reply, seconds):
     """Return a worker's reply to a job within bounds: without fork, the student's own process writes it."""
     text = reply.get("said") if isinstance(reply, dict) else None
     if not isinstance(text, str) or not isinstance(reply.get("ended"), str):
-        return {"ended": "quit", "said": "", "seconds": seconds}
+        reply, text = {"ended": "quit"}, ""
     if len(text) > MAX_OUTPUT:
-        return {"ended": "output", "said": "", "seconds": seconds}
-    return {"ended": parse_text(reply["ended"], 100), "said": text, "seconds": seconds}
+        reply, text = {"ended": "output"}, ""
+    counted = {name: parse_count(reply.get(name)) for name in ("processor", "steps")}
+    return {"ended": parse_text(reply["ended"], 100), "said": text, "seconds": seconds} | counted
+
+
+def parse_count(number):
+    """Return a number of steps or seconds, or 0 for anything else."""
+    return number if type(number) in (int, float) and 0 <= number < 10**9 else 0
 
 
 def split_protections(output):
@@ -66,10 +77,31 @@ def parse_outcome(packed):
 
 
 def parse_text(text, length=200):
-    """Return untrusted text that is safe in a line of Markdown: printable, cut to `length`, without backticks."""
+    """Return untrusted text that is safe in a line of Markdown: printable, cut to `length`, without backticks.
+
+    It names no folder of this machine.
+    """
     if not isinstance(text, str):
         raise Forged
-    return "".join(letter if letter.isprintable() else " " for letter in text[:length]).replace("`", "'")
+    text = remove_folders(text[: length + 1000])[:length]
+    return "".join(letter if letter.isprintable() else " " for letter in text).replace("`", "'")
+
+
+@cache
+def own_folders():
+    """Return the folders of Python, of its packages and of this project, the longest first."""
+    folders = [*sys.path, *sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, sys.executable, *ROOT.parents]
+    folders = {str(path) for folder in [*folders, ROOT, Path.home()] for path in (Path(folder), Path(folder).resolve())}
+    return sorted((folder for folder in folders if len(Path(folder).parts) > 2), key=len, reverse=True)
+
+
+def remove_folders(text):
+    """Remove this machine's folders from a text, also where the end of a long text cuts a folder's name."""
+    if "/" not in text and "\\" not in text:
+        return text
+    begun = (folder[:size] for folder in own_folders() for size in range(3, len(folder))) if len(text) > 99 else ()
+    text = text.removesuffix(max((part for part in begun if text.endswith(part)), key=len, default=""))
+    return re.sub(rf"({'|'.join(map(re.escape, own_folders()))})[/\\]?", "", text)
 
 
 def parse_tensor(packed):
@@ -99,7 +131,7 @@ def parse_notes(packed):
     if not isinstance(packed, dict):
         raise Forged
     notes = {}
-    for key in ("library", "missing", "extra", "plain", "changed"):
+    for key in ("library", "missing", "extra", "plain", "changed", "settings"):
         if key in packed:
             notes[key] = parse_texts(packed[key])
     if "renamed" in packed:
@@ -138,6 +170,7 @@ def parse_error(packed):
         error = {"kind": kind, "type": parse_text(packed.get("type"), 100), "text": parse_text(packed.get("text"), 300)}
         if type(packed.get("line")) is int and isinstance(packed.get("code"), str):
             error |= {"line": parse_index(packed["line"]), "code": parse_text(packed["code"])}
+            error |= {"function": parse_text(packed.get("function", ""))}
         return error
     fields = packed.get("said")
     if kind not in FORM_FIELDS or not isinstance(fields, dict) or not FORM_FIELDS[kind] <= set(fields):

@@ -56,6 +56,13 @@ REFUSED = {
     "timer_create": (222, 107), "setpriority": (141, 140),
     "sched_setattr": (314, 274), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
     "sched_setparam": (142, 118), "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "sync": (162, 81), "syncfs": (306, 267), "membarrier": (324, 283), "modify_ldt": (154, None),
+}  # fmt: skip
+# System calls that do nothing and report success: honest programs make them after they save a file, but on a file that
+# others use, too, they would keep its disk busy or empty its cache.
+IGNORED = {
+    "fsync": (74, 82), "fdatasync": (75, 83), "msync": (26, 227), "sync_file_range": (277, 84),
+    "fadvise64": (221, 223), "readahead": (187, 213),
 }  # fmt: skip
 FIRST_UNKNOWN = 448  # calls from this number on are newer than this list; they fail with ENOSYS
 # By machine: its column in REFUSED, its architecture's code, and the numbers of the calls that depend on arguments.
@@ -99,6 +106,8 @@ MACHINES = {
 def refuse_calls(mounted):
     """Install a seccomp filter that fails refused calls with EPERM; return False on an unknown machine.
 
+    Ignored calls return 0.
+
     mounted: all visible files are the process's own or read-only, so O_TRUNC may pass.
     """
     if platform.machine() not in MACHINES:
@@ -116,6 +125,8 @@ def refuse_calls(mounted):
     steps += [(at_least, 0, 1, FIRST_UNKNOWN), (give, 0, 0, refuse | errno.ENOSYS)]
     for number in numbers:
         steps += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.EPERM)]
+    for pair in IGNORED.values():
+        steps += [(equal, 0, 1, pair[column]), (give, 0, 0, refuse)]
     # clone may start threads (CLONE_THREAD), no processes
     steps += [(equal, 0, 4, checked["clone"]), (load, 0, 0, 16), (test, 1, 0, 0x10000),
               (give, 0, 0, refuse | errno.EPERM), (give, 0, 0, allow)]  # fmt: skip

@@ -9,7 +9,7 @@ the right ones are disabled.
 
 import ast
 import contextlib
-import importlib.util
+import functools
 import json
 import linecache
 import os
@@ -20,10 +20,7 @@ import tempfile
 import time
 import types
 import warnings
-from functools import partial
 from pathlib import Path
-
-HERE = Path(__file__).resolve().parent
 
 
 def compile_nothing(model=None, **_):
@@ -31,26 +28,27 @@ def compile_nothing(model=None, **_):
     return model if model is not None else compile_nothing
 
 
-def load_module(name, file):
-    spec = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
+def load_module(name, source):
+    """Make a module from its source. Its file's name says where it is in this project, and not where the project is."""
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__file__ = os.path.abspath(f"/{name.replace('.', '/')}.py")
+    exec(compile(source, module.__file__, "exec"), vars(module))
     return module
 
 
-def load_sibling(name):
-    """Load a module of this folder under its full name, by which the others of the folder import it."""
-    return load_module(f"assignments.sandbox.{name}", HERE / f"{name}.py")
+def forget_editable_packages():
+    """Remove the import hooks of packages that are installed from their sources, since these know where they are."""
+    for hooks in (sys.meta_path, sys.path_hooks):
+        hooks[:] = [hook for hook in hooks if not getattr(hook, "__module__", "").startswith("__editable__")]
+    for name in [name for name in sys.modules if name.startswith("__editable__")]:
+        del sys.modules[name]
+    sys.path_importer_cache.clear()
 
 
 def rebuild_call(job):
     """Rebuild the question's call from the pieces of source that call_source.py cut out."""
     for piece in job["pieces"]:
-        module = types.ModuleType(piece["module"])
-        module.__file__ = piece["file"]
-        sys.modules[piece["module"]] = module
-        exec(compile(piece["source"], piece["file"], "exec"), vars(module))
+        load_module(piece["module"], piece["source"])
 
     def rebuild(packed):
         if isinstance(packed, dict):
@@ -127,6 +125,21 @@ def install_modules(modules):
     sys.path.append(str(folder))
 
 
+def find_answer(job, namespace):
+    """Return the answer: the first of its names that is bound, or what the notebook gave to `check`; None if absent."""
+    given = companion_stub.CHECK.answers
+    if job["checked"] in given:
+        return given[job["checked"]]
+    for name in job["names"]:
+        root, *attributes = name.split(".")
+        if root in namespace:
+            try:
+                return functools.reduce(getattr, attributes, namespace[root])
+            except BaseException:  # the attribute is missing, or a property raises
+                continue
+    return given.get(job["question"])
+
+
 def error_text(error):
     try:
         return str(error)[:300]
@@ -150,11 +163,11 @@ def outcomes_of(job):
     others = ""
     every = statements
     if job["needed"]:
-        statements, others = dependencies.needed_statements(statements, job["names"], job["place"])
+        statements, others = dependencies.needed_statements(statements, job["names"], job["place"], job["checked"])
     if "changes" in job:
         return encode(run_changes.all_runs(job, every, statements, call, probes, globals()))
     errors = [*errors, *run_statements(statements, vars(main))][:20]
-    answer = next((vars(main)[name] for name in job["names"] if name in vars(main)), None)
+    answer = find_answer(job, vars(main))
     if answer is None:
         return encode({"errors": errors, "others": others, "outcomes": None})
     outcomes = []
@@ -175,6 +188,8 @@ def enter_sandbox(job, sandbox, hidden, path):
     """Restrict this process, and return the active protections as the line that protocol.py reads first."""
     disabled_torch.disable_for(job)
     active = sandbox.restrict(job["limits"], [*hidden, *disabled_torch.hidden_files_for(job)], path)
+    for names in (hidden, path, sandbox.hidden):  # in this process only: students' code could find and report them
+        names.clear()
     tempfile.tempdir = sandbox.scratch
     with contextlib.suppress(OSError):  # if the folder is closed to it, the student's code meets the error itself
         os.chdir(sandbox.scratch)  # a notebook can read again what it writes to its folder
@@ -186,8 +201,8 @@ def enter_sandbox(job, sandbox, hidden, path):
     return json.dumps(active) + "\n"
 
 
-def run_child(job, sandbox, pipe, hidden, path):
-    """Run a job, write its outcomes to the pipe, and end the process."""
+def run_child(job, sandbox, pipe, steps, hidden, path):
+    """Run a job, write its outcomes to the pipe, and end the process. steps: shared memory that counts training."""
     for number in range(3, 256):
         if number != pipe:
             with contextlib.suppress(OSError):
@@ -197,6 +212,7 @@ def run_child(job, sandbox, pipe, hidden, path):
     write = os.write
     # the protections are reported before the student's code can write anything
     write(pipe, enter_sandbox(job, sandbox, hidden, path).encode())
+    disabled_torch.count_steps(steps, job["autograd"])
     output = outcomes_of(job).encode()
     while output:
         output = output[write(pipe, output) :]
@@ -208,12 +224,16 @@ def main():
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1) if os.environ.get("UNROLLED_DEBUG") else (0, 1, 2):
         os.dup2(null, number)
-    load_sibling("system_calls")
-    limits = load_sibling("limits")
-    load_sibling("visible_files")
-    isolation, fork_server = load_sibling("isolation"), load_sibling("fork_server")
-    settings = fork_server.receive(source)
-    sys.path[:] = settings["path"]
+    settings = globals().pop("settings")
+    sources, path, hidden = settings["sources"], settings["path"], settings["hidden"]
+
+    def load(*names):
+        return [load_module(name, sources.pop(name)) for name in names]
+
+    sandbox_modules = "system_calls", "limits", "visible_files", "isolation", "fork_server"
+    _, limits, _, isolation, fork_server = load(*(f"assignments.sandbox.{name}" for name in sandbox_modules))
+    sys.path[:] = path
+    forget_editable_packages()
     warnings.simplefilter("ignore")
     import torch
 
@@ -221,12 +241,11 @@ def main():
     import torch._decomp.decompositions_for_jvp  # needs files that are hidden later  # noqa: F401
 
     global dependencies, run_changes, disabled_torch, companion_stub
-    dependencies = load_module("dependencies", HERE.parent / "read" / "dependencies.py")
-    run_changes = load_module("run_changes", HERE.parent / "report" / "oral" / "run_changes.py")
-    disabled_torch, companion_stub = load_sibling("disabled_torch"), load_sibling("companion_stub")
+    dependencies, run_changes = load("assignments.read.dependencies", "assignments.report.oral.run_changes")
+    disabled_torch, companion_stub = load("assignments.sandbox.disabled_torch", "assignments.sandbox.companion_stub")
     for module in (disabled_torch, companion_stub):
         del sys.modules[module.__name__]  # students' code must not import them
-    real_modules = {name: load_module(name, file) for name, file in settings["parts"].items()}
+    real_modules = {name: load_module(name, source) for name, source in sources.items()}
     sys.meta_path.insert(0, companion_stub.StubFinder(real_modules))
     # an optimizer imports torch._dynamo when it is made: one second for each answer that makes one
     for module in ("numpy", "matplotlib.pyplot", "torch.nn.functional", "torch.func", "torch._dynamo"):
@@ -240,14 +259,15 @@ def main():
     (warm @ warm.T).sigmoid().tanh().sum()
     # compilers at run time need memory that is both written and executed, which the sandbox refuses
     torch.compile = compile_nothing
+    disabled_torch.keep_to_one_thread()
     torch.backends.mkldnn.set_flags(False)
     linecache.clearcache()  # torch's compiler has read files that are hidden from now on
     limits.record_usage()
-    hidden, path = [*disabled_torch.hidden_files(), *settings["hidden"]], settings["path"]
+    hidden += disabled_torch.hidden_files()
     isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch handles Ctrl-C
     if hasattr(os, "fork"):
-        run = partial(run_child, hidden=hidden, path=path)
+        run = functools.partial(run_child, hidden=hidden, path=path)
         fork_server.serve_connections(socket.socket(fileno=source), hidden, path, run)
         return
     fork_server.send(target, {"pid": os.getpid()})

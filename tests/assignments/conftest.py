@@ -16,7 +16,7 @@ def in_process(monkeypatch):
     """Grade batches in this process instead of starting grading processes."""
 
     class InProcess:
-        def __init__(self, hidden, mothers, seeds):
+        def __init__(self, hidden, mothers, seeds, calibration):
             self.connection = self
             monkeypatch.setattr(Grader, "seeds", seeds)
 
@@ -29,6 +29,7 @@ def in_process(monkeypatch):
     monkeypatch.setattr("assignments.batch.GradingProcess", InProcess)
     monkeypatch.setattr("assignments.batch.wait", lambda lines, _: lines)
     monkeypatch.setattr(Batch, "fork_server", lambda batch: None)
+    monkeypatch.setattr(Batch, "calibrate", lambda *_: None)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from assignments import cli
-from assignments.batch import Batch
+from assignments.batch import RUNS, Batch
 from assignments.grade import cache, judge
 from assignments.read import answers
 from assignments.submission import Grader
@@ -89,6 +89,7 @@ def test_crashed_grading_process_costs_one_question(tmp_path, monkeypatch, no_gr
     monkeypatch.setattr("assignments.batch.GradingProcess", Process)
     monkeypatch.setattr("assignments.batch.wait", lambda jobs, _: together.append(len(jobs)) or jobs)
     monkeypatch.setattr(Batch, "fork_server", lambda batch: None)
+    monkeypatch.setattr(Batch, "calibrate", lambda *_: None)
     monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
     monkeypatch.setattr(answers, "read_submission", submission)
     monkeypatch.setattr(judge, "grade", judged)
@@ -112,7 +113,7 @@ def test_stopped_grading_process_is_killed(tmp_path, monkeypatch, no_gradebook):
     for number in range(3):
         put(tmp_path / "sent", f"s{number}", "lstm.ipynb", notebook())
     signals = [signal.SIGSTOP]  # only one, since a second crash at a question ends it
-    monkeypatch.setattr("assignments.batch.PATIENCE", 15 - 4 * judge.LIMITS["wall"])
+    monkeypatch.setattr("assignments.batch.PATIENCE", 15 - RUNS * judge.LIMITS["wall"])
 
     def say(_):
         processes = multiprocessing.active_children()

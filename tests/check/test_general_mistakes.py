@@ -27,6 +27,12 @@ def changes(x, h, *weights):
     return gates
 
 
+def changes_settings(*arguments):
+    gates = right_gates(*arguments)
+    torch.set_grad_enabled(False)
+    return gates
+
+
 def changes_what_the_gradient_needs(wrong):
     def gates(x, h, *weights):
         result = wrong(x, h, *weights)
@@ -58,6 +64,7 @@ GENERALLY_WRONG = {
     "wrong_values": only_i_differs,
     "wrong_gradient": lambda x, *rest: right_gates(x.detach(), *rest),
     "changes_its_input": changes,
+    "changes_settings": changes_settings,
     "single_batch_only": one_row,
 }
 
@@ -65,6 +72,7 @@ GENERALLY_WRONG = {
 @pytest.mark.parametrize("name", GENERALLY_WRONG)
 def test_general_mistakes(name):
     assert finding_of("gates", GENERALLY_WRONG[name], seconds=UNKNOWN, watched=False).mistakes == [name]
+    assert torch.is_grad_enabled()
 
 
 @pytest.mark.parametrize("answer, mistakes", [

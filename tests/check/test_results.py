@@ -1,5 +1,6 @@
 """Check the text of results, and that `check` leaves torch and Python unchanged."""
 
+import re
 import sys
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from torch import nn
 from companion.check import check
 from companion.check.engine import messages
 from companion.check.engine.diagnosis import diagnose
-from companion.check.engine.question import all_questions, bank
+from companion.check.engine.question import Draw, all_questions, bank
 from tests.check.answers.lstm.gates import PROGRAM as GATES_PROGRAM
 from tests.check.answers.rnn.rnn_step import PROGRAM as RNN_STEP
 from tests.check.answers.rnn.windows import PROGRAM as WINDOWS
@@ -214,6 +215,18 @@ def test_example_of_a_wrong_shape_shows_that_shape():
 
     text = repr(check("gates", misshapen))
     assert "`o` should have the shape `(3, 5)`, but has `(1, 3, 5)`." in text
+
+
+def test_examples_are_small():
+    for question in [question for question in all_questions().values() if question.probes]:
+        for probe in question.probes(Draw(0)):
+            lines = messages.FindingText(question, None, None, "en").inputs(probe)
+            numbers = re.findall(r"-?\d+\.?\d*", "\n".join(line for line in lines if "[" in line))
+            assert len(lines) <= 12 and len(numbers) <= 80 and max(map(len, lines)) < 200, (probe.name, lines)
+
+
+def test_errors_of_rounding_are_shown_as_zero():
+    assert messages.rounded([2.8e-17, -1e-12, 3e-6, -0.00004]) == "[0, 0, 3e-06, -4e-05]"
 
 
 def test_check_restores_global_state():

@@ -41,7 +41,7 @@ def all_runs(job, cells, kept, call, probes, worker):
     from companion.check.engine import run_answer
 
     def timed(statements):
-        return run_within(job["each"], lambda: observe_all(job["names"], statements, call, probes, worker))
+        return run_within(job["each"], lambda: observe_all(job, statements, call, probes, worker))
 
     runs, seed, too_long = [], run_answer.seed, 0
     for change in [None, *job["changes"]]:
@@ -77,15 +77,16 @@ def replace_cell(cells, kept, change, statements_of):
     return [replaced.get(id(statement), statement) for statement in kept]
 
 
-def observe_all(names, statements, call, probes, worker):
+def observe_all(job, statements, call, probes, worker):
     """Return an answer's outcomes on the probes as JSON, or None if it is not defined."""
     from companion.check.engine import run_answer
 
     main = types.ModuleType("__main__")
     main.display = main.get_ipython = worker["companion_stub"].NullObject()
     sys.modules["__main__"] = main
+    worker["companion_stub"].CHECK.answers.clear()
     worker["run_statements"](statements, vars(main))
-    answer = next((vars(main)[name] for name in names if name in vars(main)), None)
+    answer = worker["find_answer"](job, vars(main))
     return None if answer is None else [run_answer.observe(call, answer, probe).to_json() for probe in probes]
 
 

@@ -9,6 +9,7 @@ GENERAL = (
     "extra_parameter",
     "tensor_not_parameter",
     "changes_its_input",
+    "changes_settings",
     "not_written",
     "called_already",
     "instance_for_class",
@@ -46,6 +47,7 @@ NOTES = {
     "extra": "extra_parameter",
     "plain": "tensor_not_parameter",
     "changed": "changes_its_input",
+    "settings": "changes_settings",
 }
 # Mistakes that leave half of the points, as every number that the answer gives is right: only its parameters or its
 # gradients are not as they should be. They are noted in the answer's process: forged notes can hide one, and win

@@ -38,7 +38,12 @@ OWN_ERRORS = {
     "ThroughOldLoss",
     "WeightsChanged",
 }  # errors of the checker that wrap an answer's error: their text contains its type
+# Keys of the words' [results] about a right answer
+RIGHT = [f"right{plainly}{gradients}" for plainly in ("", "_plainly") for gradients in ("", "_with_gradients")]
+RIGHT.append("trained")
 MAX_SHOWN = 16  # a tensor with more numbers is shown by its shape
+ROUNDING = 1e-9  # smaller numbers are errors of rounding
+MAX_NUMBERS, MAX_NAMES = 64, 6  # of an example: numbers, and shapes of tensors
 
 
 def languages(folder=WORDS):
@@ -116,6 +121,12 @@ def of_mistake(name, language):
 def of_variant(name, language):
     """Return the sentence that tells what a variant asks for."""
     return words(language)["variants"][name]
+
+
+def right_sentences(question):
+    """Return the texts about a right answer to a question of this name, in all languages."""
+    tables = [words(language)["results"] for language in languages()]
+    return {as_text(table[key].format(question=question)) for table in tables for key in RIGHT}
 
 
 class FindingText:
@@ -202,7 +213,7 @@ class FindingText:
         renamed = [self.say("renamed", right=right, wrong=wrong) for right, wrong in notes.get("renamed", ())]
         listed = [
             self.say(note, names=self.listed(f"`{name}`" for name in notes[note]))
-            for note in ("library", "extra", "plain", "changed")
+            for note in ("library", "extra", "plain", "changed", "settings")
             if note in notes
         ]
         return renamed + listed
@@ -216,6 +227,9 @@ class FindingText:
         text = f"`{': '.join(parts)}`"
         if error.get("code"):
             text += "\n" + self.say("line", line=error["line"], code=error["code"])
+            function = error.get("function", "")
+            if function and function.split(".")[0] != getattr(self.question, "asks_for", ""):
+                text += "\n" + self.say("in_function", name=function)
         if "raises_error" in self.finding.mistakes:
             full_text = f"{error['type']}: {error['text']}"
             hints = [key for key, pattern in ERRORS.items() if re.search(pattern, full_text)]
@@ -231,8 +245,7 @@ class FindingText:
     def example(self):
         """Return paragraphs with the smallest probe on which the answer is wrong, and the wrong value."""
         finding, probe = self.finding, self.bank.probes[self.finding.probe]
-        inputs = [f"- `{name}` = {show(value)}" for name, value in (probe.options | probe.tensors).items()]
-        paragraphs = ["\n".join([self.say("example"), *inputs])]
+        paragraphs = ["\n".join([self.say("example"), *(f"- {line}" for line in self.inputs(probe))])]
         if finding.value is None:
             return paragraphs
         name = self.value_name(finding.value)
@@ -253,6 +266,22 @@ class FindingText:
         at = finding.first
         numbers = {"expected": show(finding.expected[at]), "got": show(finding.got[at])}
         return [*paragraphs, self.say("number_at", value=name, place=self.place(finding.value, at), **numbers)]
+
+    def inputs(self, probe):
+        """Return a few lines with a probe's options and tensors.
+
+        Small tensors are shown by their numbers if these are few in all. The shapes of the first others share a line.
+        """
+        small = [name for name, value in probe.tensors.items() if value.numel() <= MAX_SHOWN]
+        if sum(probe.tensors[name].numel() for name in small) > MAX_NUMBERS:
+            small = []
+        others = [name for name in probe.tensors if name not in small]
+        shapes = [f"`{name}` = {show_shape(probe.tensors[name])}" for name in others[:MAX_NAMES]]
+        return [
+            *filter(None, [self.listed(f"`{name}` = {show(value)}" for name, value in probe.options.items())]),
+            *(f"`{name}` = {show(probe.tensors[name])}" for name in small),
+            *filter(None, [self.listed([*shapes, *["…"] * (len(others) > MAX_NAMES)])]),
+        ]
 
     def reordered(self, expected, got):
         """Return a list with a sentence if only the order of the axes or the shape is wrong, else an empty list."""
@@ -335,8 +364,13 @@ def show(value):
     if not hasattr(value, "numel"):
         return str(value)
     if value.numel() > MAX_SHOWN:
-        return f"({', '.join(map(str, value.shape))})"
+        return show_shape(value)
     return f"`{rounded(value.tolist())}`"
+
+
+def show_shape(tensor):
+    """Return a tensor's shape as text."""
+    return f"({', '.join(map(str, tensor.shape))})"
 
 
 def rounded(numbers):
@@ -345,5 +379,6 @@ def rounded(numbers):
         return f"[{', '.join(map(rounded, numbers))}]"
     if not isinstance(numbers, float):
         return str(numbers)
-    # never -0
-    return f"{numbers:.4f}".rstrip("0").rstrip(".") if abs(numbers) >= 0.00005 else f"{abs(numbers):.2g}"
+    if abs(numbers) < ROUNDING:
+        return "0"
+    return f"{numbers:.4f}".rstrip("0").rstrip(".") if abs(numbers) >= 0.00005 else f"{numbers:.2g}"

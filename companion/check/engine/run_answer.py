@@ -54,7 +54,7 @@ def attempt(call, answer, probe, forbidden, dtype):
     outcome = Outcome()
     tensors = {name: converted(tensor, dtype) for name, tensor in probe.tensors.items()}
     probe = Probe(**vars(probe) | {"tensors": tensors})
-    default, generator = torch.get_default_dtype(), torch.get_rng_state()
+    default, generator, recording = torch.get_default_dtype(), torch.get_rng_state(), torch.is_grad_enabled()
     torch.set_default_dtype(dtype)
     seed()
     try:
@@ -69,6 +69,7 @@ def attempt(call, answer, probe, forbidden, dtype):
     except BaseException as error:  # also SystemExit: the student reads the error in the result
         outcome.error = {"kind": "raises_error", **description_of(error)}
     finally:
+        restore_settings(outcome, recording, dtype)
         torch.set_default_dtype(default)
         torch.set_rng_state(generator)
     return outcome
@@ -123,15 +124,25 @@ def converted(tensor, dtype):
     return tensor.to(dtype) if tensor.is_floating_point() else tensor
 
 
+def is_own(file):
+    """Return whether a traceback's file belongs to the answer: it is none of the checker, torch, or a library."""
+    library = (str(COMPANION / "check"), TORCH, LIBRARY, "<frozen")
+    return not file.startswith(library) and "site-packages" not in file and "lib/python3" not in file
+
+
 def description_of(error):
     """Return type and text of an error, and the last line of its traceback that belongs to the answer."""
     own = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((str(COMPANION / "check"), TORCH)) and "site-packages" not in frame.filename
-        and "lib/python3" not in frame.filename and not frame.filename.startswith((LIBRARY, "<frozen"))
-    ]  # fmt: skip
-    place = {"line": own[-1].lineno, "code": linecache.getline(own[-1].filename, own[-1].lineno).strip()} if own else {}
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if is_own(frame.f_code.co_filename)
+    ]
+    place = {}
+    if own:
+        code, line = own[-1]
+        function = getattr(code, "co_qualname", code.co_name).rpartition("<locals>.")[2]  # Python 3.10 has no qualname
+        place = {"line": line, "code": linecache.getline(code.co_filename, line).strip()}
+        place |= {} if "<" in function else {"function": function}
     # in torch's errors hints and C++ frames follow the first line
     text = (str(error).splitlines() or [""])[0]
     return {"type": type(error).__name__, "text": text[:300], **place}
@@ -161,7 +172,9 @@ class Function:
             passed = {name: copy(tensor) for name, tensor in tensors.items()}
             arguments = [*pick(self.arguments, passed | probe.options)]
             keywords = {name: probe.options[name] for name in self.keywords if name in probe.options}
+            settings = torch.is_grad_enabled(), torch.get_default_dtype()
             returned = answer(*arguments, **keywords)
+            restore_settings(outcome, *settings)
             note_changes(tensors, passed, outcome)
             results |= named(returned, self.results, "second_" if number else "")
             outcome.values |= values(results)
@@ -197,7 +210,9 @@ class Module:
         for number in range(probe.calls):
             seed()
             passed = {name: copy(tensor) for name, tensor in tensors.items()}
+            settings = torch.is_grad_enabled(), torch.get_default_dtype()
             returned = module(*pick(function.arguments, passed | options))
+            restore_settings(outcome, *settings)
             note_changes(tensors, passed, outcome)
             results |= named(returned, self.results, "second_" if number else "")
             outcome.values |= values(results)
@@ -239,6 +254,16 @@ def note_changes(before, after, outcome):
     changed = {name for name, tensor in before.items() if not same(tensor.detach(), after[name].detach())}
     if changed:
         outcome.notes["changed"] = sorted(changed | set(outcome.notes.get("changed", ())))
+
+
+def restore_settings(outcome, recording, dtype):
+    """Restore torch's settings, and note in the outcome which of them an answer has left changed."""
+    if torch.is_grad_enabled() != recording:
+        outcome.notes["settings"] = ["torch.set_grad_enabled"]
+        torch.set_grad_enabled(recording)
+    if torch.get_default_dtype() != dtype:
+        outcome.notes["settings"] = [*outcome.notes.get("settings", ()), "torch.set_default_dtype"]
+        torch.set_default_dtype(dtype)
 
 
 def same(first, second):

@@ -1,11 +1,15 @@
 """Test that harmful archives, links and student names are read within seconds, and that nothing is extracted."""
 
+import gzip
+import io
 import json
 import os
 import re
+import shutil
 import stat
 import struct
 import sys
+import tarfile
 import time
 import unicodedata
 import zipfile
@@ -13,8 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from assignments import cli
 from assignments.batch import Batch
-from assignments.read import folders
+from assignments.read import answers, folders
 from assignments.read.names import match_names, page_name
 from assignments.report import all_reports, grade_tables
 from tests.assignments.grading import notebook, put, result, rows, sent, zipped
@@ -71,12 +76,115 @@ def test_deeply_nested_zip_files_are_not_read(tmp_path):
     assert submission.answers == {} and seconds < 2 and [key for key, _ in submission.remarks] == ["not_a_notebook"]
 
 
-def test_a_zip_of_too_many_files_is_read_up_to_the_bound(tmp_path):
-    """Check that a virtual environment in the zip file does not hide the notebook."""
-    packed = [("lstm.ipynb", json.dumps(notebook()))] + [(f"venv/lib/{number}.h", "") for number in range(1500)]
-    put(tmp_path, "ada", "lstm.zip", zipped(packed))
+FLOODS = {  # name of a file by its number -> the remark about too many files
+    ".venv/lib/{}.py": False, "env/pyvenv.cfg|env/lib/{}.py": False, "web/node_modules/{}/index.json": False,
+    "a/site-packages/{}.py": False, "__MACOSX/{}.txt": False, "a/pictures/{}.png": True, "a/data/{}.txt": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["folder", "zip", "tar"])
+@pytest.mark.parametrize("names, noted", FLOODS.items())
+def test_many_files_do_not_hide_the_notebook(tmp_path, form, names, noted):
+    """Check environments, packages, pictures and texts, all before the notebook in the alphabet and the archive."""
+    once, _, numbered = names.rpartition("|")
+    packed = [(name, "x") for name in [once, *map(numbered.format, range(1500))] if name]
+    packed.append(("z/lstm.ipynb", json.dumps(notebook())))
+    if form == "folder":
+        for name, content in packed:
+            put(tmp_path, "ada", name, content)
+    else:
+        put(
+            tmp_path,
+            "ada",
+            "lstm.zip" if form == "zip" else "lstm.tar.gz",
+            (zipped if form == "zip" else tarred)(packed),
+        )
     submission = sent(tmp_path, "ada")
-    assert set(submission.answers) == set(SOURCES) and ("too_many_files", "") in submission.remarks
+    assert set(submission.answers) == set(SOURCES)
+    # archives are not opened further than to files that may have answers
+    assert (("too_many_files", "") in submission.remarks) == (noted and (form == "folder" or "txt" in numbered))
+
+
+def tarred(files):
+    """Return a compressed tar file with these files."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content in files:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content.encode())
+            archive.addfile(entry, io.BytesIO(content.encode()))
+    return buffer.getvalue()
+
+
+def test_links_bombs_and_damage_in_a_tar_lead_nowhere(tmp_path, monkeypatch):
+    (tmp_path / "secret.ipynb").write_text(json.dumps(notebook()))
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE):
+            entry = tarfile.TarInfo("lstm.ipynb")
+            entry.type, entry.linkname = kind, "../secret.ipynb"
+            archive.addfile(entry)
+    put(tmp_path, "links", "lstm.tar.gz", buffer.getvalue())
+    monkeypatch.setattr(folders, "MAX_BYTES", 10**6)
+    put(tmp_path, "bomb", "lstm.tgz", gzip.compress(b"0" * 2 * 10**6))
+    put(tmp_path, "cut", "lstm.tar.gz", tarred([("lstm.ipynb", json.dumps(notebook()))])[:-500])
+    for student in ("links", "bomb", "cut"):
+        assert not sent(tmp_path, student).answers
+
+
+@posix
+def test_a_path_that_is_too_long_costs_one_submission(tmp_path):
+    folder = tmp_path / "sent"
+    put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
+    (folder / "bo").mkdir()
+    before = os.getcwd()
+    try:
+        os.chdir(folder / "bo")
+        for _ in range(20):
+            os.mkdir("d" * 250)
+            os.chdir("d" * 250)
+    finally:
+        os.chdir(before)
+    batch = Batch(folder, tmp_path / "grades", say=lambda text: None)
+    assert batch.todo == ["ada", "bo"]
+    assert set(sent(folder, "ada").answers) == {"gates"} and not sent(folder, "bo").answers
+    shutil.rmtree(os.fsencode(folder / "bo"))
+
+
+CLASSES = {
+    "canvas": ["lovelaceada_12345_67890_rnn.ipynb", "bool_LATE_12346_67891_rnn.ipynb"],
+    "moodle": ["Ada Lovelace_123_assignsubmission_file_/rnn.ipynb", "Bo Ol_124_assignsubmission_file_/rnn.ipynb"],
+    "blackboard": ["rnn_ada_attempt_2026-10-01-10-00-00_rnn.ipynb", "rnn_bo_attempt_2026-10-01-11-00-00_rnn.ipynb"],
+}
+
+
+@pytest.mark.parametrize("names", CLASSES.values(), ids=CLASSES)
+def test_an_archive_of_a_class_is_no_submission(tmp_path, names, monkeypatch, capsys):
+    raw = zipped([(name, json.dumps(notebook())) for name in names])
+    (tmp_path / "class.zip").write_bytes(raw)
+    submission = answers.read_submission("class", tmp_path / "class.zip")
+    assert submission.remarks == [("zip_of_a_class", "")] and not submission.answers
+    one = zipped([(name, json.dumps(notebook())) for name in names[:1]])
+    put(tmp_path / "more", "ada", "own.zip", one)
+    assert sent(tmp_path / "more", "ada").answers
+    for folder, message in {
+        tmp_path / "class.zip": "is a file. Unzip it, and give the folder",
+        tmp_path: "Unzip the archive, and give the folder",
+    }.items():
+        (shutil.rmtree(tmp_path / "more") if folder == tmp_path else None)
+        monkeypatch.setattr(sys, "argv", ["grade", str(folder), "--output", str(tmp_path.parent / "grades")])
+        with pytest.raises(SystemExit):
+            cli.main()
+        assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("entry, message", [(None, "holds no submissions: nothing"), (".ada", "only links and hidden")])
+def test_a_folder_without_submissions_is_called_empty(tmp_path, entry, message, monkeypatch, capsys):
+    (tmp_path / "sent" / (entry or "")).mkdir(parents=True)
+    monkeypatch.setattr(sys, "argv", ["grade", str(tmp_path / "sent"), "--output", str(tmp_path / "grades")])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert message in " ".join(capsys.readouterr().err.split()) and not (tmp_path / "grades").exists()
 
 
 def test_links_and_paths_in_a_zip_lead_nowhere(tmp_path):

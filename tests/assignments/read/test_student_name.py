@@ -5,8 +5,11 @@ import torch
 from bs4 import BeautifulSoup
 
 from assignments.batch import Batch
+from assignments.read import notebooks
+from assignments.read.notebooks import LONG_CELL
 from assignments.read.student_name import declared_name, name_for_variants
-from companion.check.engine import messages
+from assignments.report import pages
+from companion.check.engine import messages, session
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
@@ -15,22 +18,92 @@ from tests.assignments.grading import IMPORTS, WORDS, cell, put, rows
 CLASS = ["ada", "Bo Li", "s20260007", "zoë müller_12_assignsubmission_file"]
 
 
-@pytest.mark.parametrize("sources, name", [
-    (['student("ada")'], "ada"),
-    (["import torch\nstudent('20260007')  # your name or number"], "20260007"),
-    (['student(name = "Bo Li", lang="ko")'], "Bo Li"),
-    (['student("")', 'student("Zoë \'Z\' Müller")'], "Zoë 'Z' Müller"),
-    (['student("ada")', 'student("bo")'], "bo"),  # as it is run, the last one counts
-    (['student("ada")', 'student("")', 'student(" ")'], "ada"),
-    (["x = student"], ""),
-    (['# student("ada")', 'print("student(1)")', "student(name)"], ""),
-    ([f'student("{"a" * 201}")'], ""),
-    (['student("ada\')'], ""),
-    (["student('a\nb')"], ""),
-    ([], ""),
+# Cells with a call, in order, of which the last one counts.
+READABLE = [
+    ['student("Zoe")'],
+    ["import torch\nstudent('20260007')  # your name or number"],
+    ['student(name = "Bo Li", lang="ko")'],
+    ['student("")', 'student("Zoë \'Z\' Müller")'],
+    ['student("ada")', 'student("bo")'],
+    ["student(1002)"],
+    ["student(3.50)"],
+    ['student(" Zoe\t")'],
+    ['me = "Zoe"\nstudent(me)'],
+    ['name = "Zoe" #@param {type:"string"}', "student(name)"],
+    ['me = "bo"\nme = "Zoe"\nstudent(me)\nme = "cy"'],
+    ['first, last = "Zoe", "Li"\nstudent(f"{first} {last!s:>4}")'],
+    ['student(r"Zo\\e")'],
+    ['student("""Zoe""")'],
+    ['me = student("Zoe")'],
+    ['print(student("Zoe"))'],
+    ['display(student("Zoe"), student("bo"))'],
+    ['if True:\n    student("Zoe")'],
+    ['x = 1; student("Zoe"); x = 2'],
+    ['student ("Zoe")'],
+    ['student(  # my name\n    "Zoe"\n)'],
+    ['student("Zo" "e")'],
+    ["student('O\\'Brien')"],
+    ['student("Zo\\u00eb")'],
+    ['student("{} {last}".format("Zoe", last="Li"))'],
+    ['import companion.check\ncompanion.check.student("Zoe")'],
+    ["from companion import check\ncheck.student('Zoe')"],
+    ['from companion.check import check, student as s\ns("Zoe")'],
+    ['student("Zo" + \'e\')'],
+    ["student(str(1002))"],
+    ['NAME: str = " zoe ".strip().title()\nstudent(NAME)'],
+    ['number = 7\nnumber += 1000\nstudent("s%05d" % number)'],
+    ['student(me := "Zoe")'],
+    ['who = {"name": "Zoe", "number": 7}\nstudent(who["name"])'],
+    ['for name in ["bo", "Zoe"]:\n    student(name)'],
+    ['sign_in = student\nsign_in("Zoe")'],
+    ['def begin():\n    return student("Zoe")', "begin()"],
+    ['name = ""', 'student(name or "Zoe")'],
+    ['student("-".join(["Zoe", "Li"]))'],
+    ['student("Zoe Li".split()[0])'],
+    ['student(b"Zoe")'],
+    ['try:\n    student("Zoe")\nexcept NameError:\n    pass'],
+    ["student(ME)", 'ME = "Zoe"'],
+    ["student(\"Zoe\", 'en')"],
+    ["assert student('Zoe')"],
+    ["student(-7)"],
+    ['name = "bo"\ndef f(name):\n    return name\nstudent("Zoe")'],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sources", READABLE)
+def test_the_name_is_the_one_that_the_checker_registers(sources, monkeypatch):
+    namespace, registered = {"display": print}, []
+    monkeypatch.setattr(session, "NOTEBOOK", session.Session())
+    for source in ["from companion.check import student", *sources]:
+        try:
+            exec(source, namespace)
+        except NameError:  # bound further below
+            namespace["ME"] = "Zoe"
+            exec(source, namespace)
+        registered.append(session.NOTEBOOK.name)
+    assert declared_name(sources) == (registered[-1], False) and registered[-1]
+
+
+@pytest.mark.parametrize("sources, name, unknown", [
+    (['student("ada")', 'student("")', 'student(" ")'], "ada", False),
+    (['%%capture\n%time student("Zoe")\n%matplotlib inline'], "Zoe", False),
+    (["%prun -q student(7)"], "7", False),
+    (['x = (\nstudent("Zoe")\nnot Python'], "Zoe", False),
+    (['student("Zoe")\n' + "x = 1\n" * LONG_CELL], "Zoe", False),  # too long to parse
+    (["x = student"], "", False),
+    (['# student("ada")', 'print("student(1)")', "a_student(1)", "student()"], "", False),
+    ([f'student("{"a" * 201}")'], "", True),
+    (["student(input())"], "", True),
+    (["student('\\ud800')"], "", True),  # no text
+    (['student(rr"a")\n' + "x = 1\n" * LONG_CELL], "", False),
+    (['student("ada")', "student(open('me').read())"], "ada", True),
+    (['name = "bo"\ndef f(name):\n    student(name)\nf("ada")'], "", True),
+    (['name = "bo"\nname = input()\nstudent(name)'], "", True),
+    (['student("%09999999d" % 1)', 'student(f"{1:9999999}")', 'student("{:>{}}".format("a", 9 ** 9))'], "", True),
+    ([], "", False),
 ])  # fmt: skip
-def test_the_declared_name_is_the_last_one(sources, name):
-    assert declared_name(sources) == name
+def test_a_name_that_is_computed_is_unknown(sources, name, unknown):
+    assert declared_name(map(notebooks.without_magic, sources)) == (name, unknown)
 
 
 @pytest.mark.parametrize("student, declared, expected, remark", [
@@ -75,9 +148,9 @@ OTHER = next(name for name in ("bo", "cy", "di", "eve") if variant_of(name) != A
 POINTS = all_questions()["gru_step"].points
 
 
-def hand_in(folder, student, declared, variant):
+def hand_in(folder, student, declared, variant, call='student("{}")'):
     source = STEP.format(**dict(zip("rzn", GATE_ORDER[variant])))
-    cells = [cell(IMPORTS), cell(f'student("{declared}")'), cell('variant("gru_step")'), cell(source, "gru_step")]
+    cells = [cell(IMPORTS), cell(call.format(declared)), cell('variant("gru_step")'), cell(source, "gru_step")]
     put(folder, student, "gru.ipynb", {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
@@ -106,6 +179,24 @@ def test_a_copied_variant_earns_no_points_and_is_named(tmp_path, grading_in_proc
     probed = bank("gru_step", 5, variant_of(OTHER))
     outcomes = [observe(probed.question.call, namespace["gru_step"], probe) for probe in probed.probes]
     assert diagnose(probed, outcomes).mistakes == []
+
+
+def test_a_right_answer_under_an_unknown_name_is_shown_to_the_instructor(tmp_path, grading_in_process):
+    """Check that only an answer that is right for another variant is listed, and that its page says what to write."""
+    folder, output = tmp_path / "sent", tmp_path / "grades"
+    first, other, *_ = all_questions()["gru_step"].variants
+    hand_in(folder, "ada", "", other, "student(input())")
+    hand_in(folder, "bo", "", first, "student(input())")
+    hand_in(folder, "cy", "", other)
+    assert {name: points for name, (points, *_) in graded(folder, output).items()} == {"ada": 0, "bo": POINTS, "cy": 0}
+    page = BeautifulSoup((output / "summary.html").read_text(encoding="utf-8"), "html.parser")
+    reason = WORDS["instructor"]["name_unknown"].replace("`", "")
+    (row,) = [row for row in page.select("tr") if reason in row.text]
+    assert row.td.text == "1" and "ada" in row.text and messages.of_variant(other, "en") in row.text
+    texts = {name: (output / "feedback" / f"{name}.html").read_text(encoding="utf-8") for name in ("ada", "bo", "cy")}
+    advice = BeautifulSoup(pages.render_markdown(WORDS["page"]["name_unknown"]), "html.parser").text.strip()
+    shown = {name: advice in BeautifulSoup(text, "html.parser").text for name, text in texts.items()}
+    assert shown == {"ada": True, "bo": False, "cy": False}
 
 
 @pytest.mark.heavy

@@ -111,6 +111,23 @@ def test_summary_lists_submissions_to_check_and_mistakes(written):
     assert row.td.text == f"{len(FINISHED)}" and {link.text for link in row.select("a")} == {*NAMES[: len(FINISHED)]}
 
 
+@pytest.mark.parametrize("language", FINISHED)
+def test_a_page_names_ten_files_and_says_once_what_several_questions_share(language):
+    words = pages.words(language)
+    files = [["other_file", f"img_{number}.png"] for number in range(1000)] + [["encoding", "lstm.ipynb"]]
+    unanswered = [
+        asdict(judge.fail(judge.new_verdict(question), "no_answer", words)) | {"assignment": "lstm"}
+        for question in ("gates", "lstm_cell", "lstm")
+    ]
+    graded = made_up("ada", language)
+    page = pages.student_page(graded | {"remarks": files, "verdicts": [*graded["verdicts"], *unanswered]})
+    assert page.count("img_") == 10 and words["page"]["and_others"].format(count=990) in page
+    assert words["page"]["and_others"].format(count=1) in page
+    assert page.count(words["mistakes"]["no_answer"]["advice"]) == 1
+    assert all(f"<code>{name}</code> 0 /" in page for name in ("gates", "lstm_cell", "lstm"))
+    assert summary.Summary([graded | {"remarks": files}], {"ada": "ada"}).rows_to_check()[-2][-1].count("img_") == 10
+
+
 def test_students_without_points_are_listed():
     graded = made_up("ada", "en") | {"remarks": []}
     nothing = [verdict | {"points": 0, "mistakes": ["no_answer"]} for verdict in graded["verdicts"]]

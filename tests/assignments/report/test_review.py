@@ -7,14 +7,15 @@ from bs4 import BeautifulSoup
 
 from assignments.batch import Batch
 from assignments.grade import judge
-from assignments.read import answers
+from assignments.read import answers, notebooks
 from assignments.report import pages, review, summary
 from assignments.sandbox import protocol
-from companion.check.engine import messages
+from companion.check.engine import finding, messages
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
 from tests.assignments.grading import IMPORTS, cell, notebook, put
 from tests.assignments.report.made_up_verdicts import finding_of, judged_only, nearly, raises
+from tests.project.paths import ROOT
 
 LINES = [IMPORTS, "def helper(a):\n    return a * 2", "def other():\n    return 1", "", "check('gates', gates)"]
 ASKED_CODE = "def gates(x, h, *w):\n\ta = '<script>' # \u202e`b`\n    return helper(a)"
@@ -102,6 +103,20 @@ def test_answer_that_its_check_called_right_is_listed(tmp_path, language):
     stub = "def gates(x, h, *w):\n    raise NotImplementedError()"
     assert looked_at([], code=stub) == [nothing]
     assert looked_at([], [stub.replace("raise NotImplementedError()", "return 1")], code=stub) == [written, nothing]
+
+
+@pytest.mark.parametrize("language", messages.languages())
+def test_what_the_checks_of_all_solutions_say_is_known(language):
+    """Check that each right answer's stored output is known to say so, and no output about a wrong one."""
+    for file in (ROOT / "assignments/source" / language).glob("*.ipynb"):
+        shown = notebooks.read_notebook(file).check_output
+        asked = [question for question in all_questions() if all_questions()[question].assignment == file.stem]
+        assert [name for name in asked if not any(text in shown for text in messages.right_sentences(name))] == []
+    for name, asked in all_questions().items():
+        reached = {"score": 0.5, "aim": 0.9, "count": 3, "numbers": 4}
+        wrong = finding.Finding(["wrong_values"], reached=reached, wrong=["y"], right=["batch_1"], compared=["y", "z"])
+        wrong = "\n".join(map(messages.as_text, messages.FindingText(asked, None, wrong, language).paragraphs()))
+        assert not any(text in wrong for other in all_questions() for text in messages.right_sentences(other)), name
 
 
 def test_appeal_page_shows_wrong_probes():

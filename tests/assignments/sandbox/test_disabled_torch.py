@@ -8,7 +8,8 @@ import torch
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import bank
 from companion.check.engine.run_answer import observe
-from tests.assignments.grading import judged, through
+from tests.assignments.grading import error_of, judged, through, worker_reply
+from tests.check.lstm_answers import GATES
 from tests.project.sampling import chosen
 
 SEQUENCE = "out, h, c = {}(x[None], (h[None], c[None]), list(w), True, 1, 0.0, False, False, False)\nreturn h[0], c[0]"
@@ -153,6 +154,53 @@ def test_these_layers_are_right_outside_the_sandbox(name):
     probed = bank("lstm_cell", 5)
     outcomes = [observe(probed.question.call, namespace["LSTMCell"], probe) for probe in probed.probes]
     assert diagnose(probed, outcomes).mistakes == []
+
+
+LOADER = "loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.arange(6.0)), {})"
+READ = "\nassert [len(batch) for (batch,) in loader] == [2, 2, 2]"
+FOUR = "torch.get_num_threads() == 1 and torch.zeros(2).pin_memory().sum() == 0"
+MORE_PROCESSES = {
+    "processes": LOADER.format("2, num_workers=2") + READ,
+    "all that goes with them": LOADER.format(
+        "batch_size=2, num_workers=4, persistent_workers=True, prefetch_factor=4, multiprocessing_context='fork', "
+        "pin_memory=True, pin_memory_device='cuda', timeout=9"
+    ) + READ,
+    "by position": LOADER.format("2, False, None, None, 2, None, True, True, 5") + READ,
+    "in a class of one's own":
+        "class Loader(torch.utils.data.DataLoader):\n"
+        "    def __init__(self, *a, **k):\n        super().__init__(*a, **k)\n        self.num_workers = 3\n"
+        + LOADER.replace("torch.utils.data.DataLoader", "Loader").format("2, drop_last=True") + READ,
+    "threads": f"torch.set_num_threads(4); torch.set_num_interop_threads(4)\nassert {FOUR}",
+    "threads by the environment":
+        f"import os\nos.environ.update(OMP_NUM_THREADS='4', MKL_NUM_THREADS='4')\nassert {FOUR}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", chosen(MORE_PROCESSES, "all that goes with them", "by position", "threads"))
+def test_requests_for_processes_and_threads_do_nothing(worker, name):
+    source = MORE_PROCESSES[name].replace("\n", "\n    ")
+    assert judged(worker, "gates", f"{GATES}\nrun = gates\ndef gates(*given):\n    {source}\n    return run(*given)").ok
+
+
+TRAINING = """
+def gates(*given):
+    weight = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.{}([weight])
+    for _ in range(7):
+        weight.sum().backward()
+        optimizer.step()
+    torch.ones(1).backward()
+"""
+
+
+@pytest.mark.parametrize("source, steps", [
+    (TRAINING.format("SGD"), 7), (TRAINING.format("AdamW"), 7),
+    (TRAINING.replace("        optimizer.step()\n", "").format("SGD"), 8), (GATES, 0),
+])  # fmt: skip
+def test_steps_are_counted_and_errors_stand_in_the_answers_line(worker, source, steps):
+    reply = worker_reply(worker, "gates", [source])
+    assert reply["steps"] == steps * len(bank("gates", 5).probes)
+    assert not steps or error_of(reply)["code"] == "torch.ones(1).backward()"
 
 
 BACKWARD_HEAD = """

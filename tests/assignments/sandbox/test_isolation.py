@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from assignments.grade.judge import LIMITS
 from assignments.sandbox.system_calls import REFUSED
 from tests.assignments.grading import error_of, linux, needs_sandbox, worker_reply
 from tests.project.paths import ROOT
@@ -149,13 +150,18 @@ CALLS = {
     "perf_event_open": 298, "userfaultfd": 323, "mount": 165, "chroot": 161, "pivot_root": 155, "inotify_init": 253,
     "fanotify_init": 300, "fsopen": 430, "open_tree": 428, "quotactl_fd": 443, "kexec_load": 246, "statmount": 457,
     "listmount": 458, "open_tree_attr": 467, "file_setattr": 469, "process_mrelease": 448,
+    "sync": 162, "syncfs": 306, "membarrier": 324, "modify_ldt": 154,
 }  # fmt: skip
+# Calls on no file: those that are ignored report success.
+IGNORED_CALLS = {"fsync": 74, "fdatasync": 75, "msync": 26, "sync_file_range": 277, "fadvise64": 221, "readahead": 187}
 CALL_EACH = f"""
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
-calls = {CALLS}
-errors = {{name: libc.syscall(number, 0, 0, 0, 0, 0) and ctypes.get_errno() for name, number in calls.items()}}
-def gates(*a): raise ValueError(str(sorted(name for name, number in errors.items() if number not in (1, 38))))
+def errors(calls):
+    return {{name: libc.syscall(number, -1, 1, 1, 0, 0) and ctypes.get_errno() for name, number in calls.items()}}
+wrong = [name for name, number in errors({CALLS}).items() if number not in (1, 38)]
+wrong += [name for name, number in errors({IGNORED_CALLS}).items() if number]
+def gates(*a): raise ValueError(str(sorted(wrong)))
 """
 
 
@@ -164,6 +170,29 @@ def gates(*a): raise ValueError(str(sorted(name for name, number in errors.items
 def test_system_calls_are_refused(worker):
     assert error_of(worker_reply(worker, "gates", [CALL_EACH]))["text"] == "[]"
     assert all(len(pair) == 2 for pair in REFUSED.values())
+
+
+SEARCH_FOR_PATHS = """
+import gc, sys
+texts = {{*sys.argv, *sys.orig_argv}}
+frame = sys._getframe()
+while frame:
+    texts |= {{frame.f_code.co_filename, *(value for value in frame.f_locals.values() if type(value) is str)}}
+    frame = frame.f_back
+texts |= {{one for thing in gc.get_objects() for one in gc.get_referents(thing) if type(one) is str}}
+parts = [part[::-1] for part in {parts}]  # reversed until now, so that the search does not find itself
+def gates(*a):
+    found = [part for part in parts if any(part in text for text in texts)]
+    raise ValueError(str([len(texts) > 10**4, any(text.endswith("/torch/__init__.py") for text in texts), found])[::-1])
+"""
+
+
+@linux
+def test_a_process_does_not_know_where_the_grader_and_submissions_are(worker):
+    """Check arguments, frames and all texts; the answer reverses them, as the judge removes folders from messages."""
+    parts = [f"{ROOT}/assignments", f"{ROOT}/companion", worker.secret]
+    source = SEARCH_FOR_PATHS.format(parts=[part[::-1] for part in parts])
+    assert error_of(worker_reply(worker, "gates", [source], limits=LIMITS))["text"][::-1] == "[True, True, []]"
 
 
 @linux

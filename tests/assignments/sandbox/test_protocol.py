@@ -8,6 +8,7 @@ import torch
 
 from assignments.sandbox import call_source, protocol
 from companion.check.engine.question import all_questions
+from tests.project.paths import ROOT
 
 
 def test_calls_of_questions_do_not_contain_the_answer():
@@ -27,11 +28,27 @@ def test_only_well_formed_tensors_are_parsed():
     assert torch.isnan(protocol.parse_tensor(good | {"numbers": [float("nan"), 1]})).any()
 
 
-@pytest.mark.parametrize("reply, ended", [
-    ({"ended": "", "said": "1" * (protocol.MAX_OUTPUT + 1), "seconds": 1}, "output"),
-    ({"ended": {}, "said": ""}, "quit"), ([], "quit"), ({"ended": "", "said": 1}, "quit"),
-    ({"ended": "`x`" * 99, "said": "", "seconds": float("inf")}, "'x'" * 33 + "'"),
+@pytest.mark.parametrize("reply, ended, counted", [
+    ({"ended": "", "said": "1" * (protocol.MAX_OUTPUT + 1), "seconds": 1}, "output", (0, 0)),
+    ({"ended": {}, "said": ""}, "quit", (0, 0)), ([], "quit", (0, 0)), ({"ended": "", "said": 1}, "quit", (0, 0)),
+    ({"ended": "`x`" * 99, "said": "", "seconds": float("inf")}, "'x'" * 33 + "'", (0, 0)),
+    ({"ended": "", "said": "", "processor": 1.5, "steps": 300}, "", (1.5, 300)),
+    ({"ended": "", "said": "", "processor": "1", "steps": -300}, "", (0, 0)),
+    ({"ended": "", "said": "", "processor": float("nan"), "steps": 10**9}, "", (0, 0)),
 ])  # fmt: skip
-def test_a_workers_reply_has_bounds(reply, ended):
+def test_a_workers_reply_has_bounds(reply, ended, counted):
     """Check it, since without fork the student's own process writes the reply."""
-    assert protocol.parse_reply(reply, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}
+    numbers = dict(zip(("processor", "steps"), counted))
+    assert protocol.parse_reply(reply, 2.0) == {"ended": ended, "said": "", "seconds": 2.0} | numbers
+
+
+@pytest.mark.parametrize("text, shown", [
+    (f"cannot import name 'x' from 'torch' ({torch.__file__})",
+     "cannot import name 'x' from 'torch' (torch/__init__.py)"),
+    (f"{ROOT}/assignments/sandbox/worker.py and {ROOT}", "assignments/sandbox/worker.py and "),
+    ("x" * 280 + torch.__file__[:20], "x" * 280),
+    (f"<module 'json' from '{json.__file__}'>", "<module 'json' from 'json/__init__.py'>"),
+    ("3/4 of C:\\data\\a.csv, data/a.csv and /content/drive", "3/4 of C:\\data\\a.csv, data/a.csv and /content/drive"),
+])  # fmt: skip
+def test_texts_name_no_folder_of_this_machine(text, shown):
+    assert protocol.parse_text(text, 300) == shown

@@ -76,6 +76,7 @@ MISTAKES = {
     "heads_interleaved~and_joined": (
         "", SPLIT, "x.unflatten(-1, (size, heads)).movedim(-1, 1)", JOIN, "mixture.movedim(1, -1).flatten(2)",
     ),
+    "heads_joined_backwards": (HEADS, JOIN, "mixture.transpose(1, 2).flip(2).flatten(2)"),
     "heads_joined_interleaved": (HEADS, JOIN, "mixture.movedim(1, -1).flatten(2)"),
     "projection_rows_exchanged": ("attention#heads-by-hand", *exchanged("kqv")),
     "projection_rows_exchanged~q_v": ("", *exchanged("vkq")),

@@ -56,6 +56,7 @@ MISTAKES = {
     "biases_have_one_gradient": (BIASES, BIASES_BACK, "d_a.sum(0), d_a.sum(0)"),
     "biases_have_one_gradient~hh": ("", BIASES_BACK, "d_u.sum(0), d_u.sum(0)"),
     "reset_gate_missing_on_way_back~weight": ("", WEIGHTS_BACK, "d_a.T @ x, d_a.T @ h"),
+    "reset_gate_missing_on_way_back~h": ("", GRAD_H, "d_a @ weight_hh + grad_h_new * z"),
     "reset_gate_on_way_to_input": (RESET, "[s_r, s_z, s_n]", "[s_r, s_z, s_n * r]"),
     "direct_way_missing": (HERE, GRAD_H, "d_u @ weight_hh"),
     "direct_way_by_other_share": (HERE, GRAD_H, "d_u @ weight_hh + grad_h_new"),

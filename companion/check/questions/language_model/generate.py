@@ -32,6 +32,7 @@ def call(answer, probe, outcome):
     except (TypeError, ValueError, RuntimeError):
         raise Unfit("wrong_form", name="[index, …]", got=form(returned)) from None
     outcome.values["indices"] = torch.tensor(signs, dtype=torch.float64)
+    outcome.values["draws"] = torch.tensor(float(len(drawn)))
 
 
 def generate_reference(step, state, prompt, count, draw):
@@ -65,6 +66,7 @@ MISTAKES = {
     "drawn_while_reading": (PLACE, READ, READ.replace("for index in prompt:",
     "for place, index in enumerate(prompt):\n        if place:\n            draw(logits)")),
     "drawn_while_reading~after": ("", READ, READ + "\n        draw(logits)"),
+    "drawn_once_more": (PLACE, "return indices", "draw(logits)\n    return indices"),
     "prompt_in_result": (PLACE, "return indices", "return [*prompt, *indices]"),
     "last_of_prompt_in_result": (PLACE, "return indices", "return [prompt[-1], *indices]"),
     "last_of_prompt_in_result~counted": ("", "return indices", "return [prompt[-1], *indices[:-1]]"),

@@ -82,10 +82,10 @@ def truth(logits, targets, mask):
 
 
 def probes(draw):
-    def probe(name, numbers, rows, steps, vocabulary, lengths):
+    def probe(name, numbers, rows, steps, vocabulary, lengths, scale=2):
         mask = torch.arange(steps) < torch.tensor(lengths)[:, None]
         tensors = {
-            "logits": 2 * numbers(rows, steps, vocabulary),
+            "logits": scale * numbers(rows, steps, vocabulary),
             "targets": draw.whole(vocabulary, rows, steps),
             "mask": mask,
         }
@@ -94,7 +94,7 @@ def probes(draw):
     return [
         probe("several", draw.few, 2, 3, 2, (3, 1)),
         probe("nothing_masked", draw, 3, 2, 4, (2, 2, 2)),
-        probe("several", draw, 3, 5, 4, (2, 5, 3)),
+        probe("several", draw, 3, 5, 4, (2, 5, 3), scale=6),
     ]
 
 

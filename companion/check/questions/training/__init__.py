@@ -25,14 +25,15 @@ class WeightsChanged(Exception):
 class Network(nn.Module):
     """Network that an answer trains: (inputs, state) → logits, state, of shapes (T, N), (N, H), (T, N, V), (N, H).
 
-    Its dropout drops the same units each time. recorded: True once its logits had a graph. uncut: True once it got a
-    state with a graph.
+    Its dropout drops the same units each time, and none if its `p` is 0. recorded: True once its logits had a graph.
+    uncut: True once it got a state with a graph.
     """
 
     def __init__(self, tensors):
         super().__init__()
         for name in WEIGHTS:
             self.register_parameter(name, nn.Parameter(tensors[name].clone()))
+        self.dropout = nn.Dropout(0.5)
         self.mask, self.recorded, self.uncut = tensors["mask"], False, False
 
     def forward(self, inputs, state=None):
@@ -43,7 +44,7 @@ class Network(nn.Module):
             h = torch.tanh(x + h @ self.weight_hh.T)
             output.append(h)
         output = torch.stack(output)
-        logits = F.linear(output * self.mask if self.training else output, self.weight, self.bias)
+        logits = F.linear(output * self.mask if self.training and self.dropout.p else output, self.weight, self.bias)
         self.recorded = self.recorded or logits.requires_grad
         return logits, h
 
@@ -124,6 +125,7 @@ LOSS = {
     "rows_mixed_up~targets": ("", ".flatten())", ".T.flatten())"),
     "last_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[-1]", ".flatten())", "[-1])"),
     "first_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[0]", ".flatten())", "[0])"),
+    "targets_smoothed": ("training#loss", ".flatten())", ".flatten(), label_smoothing=0.1)"),
     "shifted_twice": (
         "training#targets",
         "logits.flatten(0, 1)",

@@ -55,6 +55,10 @@ MISTAKES = LOSS | {
     "generator_changed": (
         "training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    torch.manual_seed(0)",
     ),
+    "gradients_left_off": (
+        "training#evaluate-said", "with torch.no_grad():", "torch.set_grad_enabled(False)\n    if True:",
+    ),
+    "dropout_left_off": ("training#loop-said", "model.eval()", "model.eval()\n    model.dropout.p = 0.0"),
     "mean_of_means": ("training#loss", ADD, "total += loss.item()", COUNT, "count += 1"),
     "weighted_by_rows": (
         "training#loss", ADD, "total += loss.item() * targets.shape[1]", COUNT, "count += targets.shape[1]",
@@ -95,6 +99,9 @@ def call(answer, probe, outcome):
     torch.rand(1)  # so that setting the seed makes a difference
     returned = answer(model, batches_in(tensors))
     state = {"model.training": torch.tensor(float(model.training)), "torch.rand(1)": torch.rand(1)}
+    state["torch.is_grad_enabled()"] = torch.tensor(float(torch.is_grad_enabled()))
+    torch.set_grad_enabled(True)
+    state["dropout.p"] = torch.tensor(float(model.dropout.p))
     gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in weights_of(model).values()]
     state["logits.requires_grad"] = torch.tensor(float(model.recorded))
     state["p.requires_grad"] = torch.tensor(float(all(p.requires_grad for p in weights_of(model).values())))

@@ -42,6 +42,7 @@ MULTI_WRONG = {
     "heads_cut_by_view": [(SPLIT, "x.view(N, heads, x.shape[1], size)")],
     "heads_joined_by_view": [(JOIN, "context.reshape(N, T, E)")],
     "heads_interleaved": [(SPLIT, "x.view(N, -1, size, heads).permute(0, 3, 1, 2)")],
+    "heads_joined_backwards": [(JOIN, "torch.cat([context[:, h] for h in reversed(range(heads))], dim=-1)")],
     "heads_joined_interleaved": [(JOIN, "context.permute(0, 2, 3, 1).reshape(N, T, E)")],
     "projection_rows_exchanged": [(ROWS, "W_k, W_v, W_q = W_in"), (BIASES, "b_k, b_v, b_q = b_in")],
     "projection_rows_by_head": [

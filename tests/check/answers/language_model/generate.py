@@ -31,6 +31,11 @@ GENERATE_WRONG = {
     "prompt_read_twice": [(READ, "for i in prompt + prompt:")],
     "last_read_twice": [(READ, "for i in [*prompt, prompt[-1]]:")],
     "drawn_while_reading": [(READ, "for n, i in enumerate(prompt):\n        if n: draw(logits)")],
+    "drawn_once_more": [
+        ("    for n in", "    i = draw(logits)\n    for n in"),
+        ("        i = draw(logits)\n        out.append(i)", "        out.append(i)"),
+        (WRITE, WRITE + "\n        i = draw(logits)"),
+    ],
     "prompt_in_result": [("out = []", "out = list(prompt)")],
     "last_of_prompt_in_result": [("out = []", "out = [prompt[-1]]")],
     "count_with_prompt": [("range(count)", "range(count - len(prompt))")],

@@ -31,6 +31,11 @@ HELD_OUT_WRONG = LOSS_WRONG | {
     ],
     "gradients_changed": [("for x, y in batches:", "for x, y in batches:\n            model.zero_grad()")],
     "generator_changed": [("model.eval()", "torch.manual_seed(0); model.eval()")],
+    "gradients_left_off": [("    with torch.no_grad():", "    torch.set_grad_enabled(False)\n    if True:")],
+    "dropout_left_off": [
+        ("    model.eval()\n", "    for m in model.modules():\n        if isinstance(m, nn.Dropout): m.p = 0\n"),
+        (RESTORED, ""),
+    ],
     "mean_of_means": [("loss.item() * y.numel()", "loss.item()"), ("total / n", "total / len(batches)")],
     "weighted_by_rows": [("* y.numel()", "* y.size(1)"), ("+ y.numel()", "+ y.size(1)")],
     "weighted_by_steps": [("* y.numel()", "* y.size(0)"), ("+ y.numel()", "+ y.size(0)")],

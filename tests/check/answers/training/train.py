@@ -27,6 +27,7 @@ LOSS_WRONG = {
     "rows_mixed_up": [("logits.reshape", "logits.transpose(0, 1).reshape")],
     "last_step_only": [(LOSS, "criterion(logits[-1], y[-1])")],
     "first_step_only": [(LOSS, "criterion(logits[0], y[0])")],
+    "targets_smoothed": [("nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(label_smoothing=0.1)")],
     "shifted_twice": [(LOSS, "criterion(logits[:-1].flatten(0, 1), y[1:].flatten())")],
 }
 LEARNING_WRONG = LOSS_WRONG | {
