@@ -69,7 +69,7 @@ class Notebook:
 
     @property
     def is_export(self):
-        """Whether the file was made from a notebook to be read, as HTML or Markdown."""
+        """Return whether the file is HTML or Markdown that was made from a notebook."""
         return self.path.suffix.lower() in HTML | MARKDOWN
 
 
