@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assignments.read import folders
 from assignments.read.check_calls import ANY
-from assignments.read.notebooks import MAX_PARSED, MODULE, Notebook, read_file
+from assignments.read.notebooks import DATA, MAX_PARSED, MODULE, Notebook, read_file
 from assignments.read.student_name import declared_name
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
@@ -234,7 +234,8 @@ def read_submission(student, path, wanted=()):
     modules = {Path(path).name for notebook in notebooks for path in modules_of(notebook, notebooks)}
     for notebook in notebooks:
         name = notebook.path.name
-        remarks += [(key, name) for key in notebook.remarks if key != "not_a_notebook" or name not in modules]
+        expected = {"not_a_notebook", "empty_file"} if name in modules else set()
+        remarks += [(key, name) for key in notebook.remarks if key not in expected]
     if not files and not remarks:
         remarks.append(("nothing_sent", ""))
     contents = [(*assignments_of(notebook), notebook) for notebook in notebooks]
@@ -291,17 +292,18 @@ def by_precedence(notebooks, answers):
 
 
 def modules_of(notebook, notebooks):
-    """Return {path beside the notebook: source} of the student's own modules that the notebook's cells mention."""
+    """Return {path beside the notebook: text} of the student's modules and files that the notebook's cells mention."""
     sources, size = dict(notebook.modules), 0
     for other in notebooks:
-        if other is not notebook and other.path.suffix == ".py":
+        if other is not notebook and (other.path.suffix == ".py" or other.data):
             below = other.path.is_relative_to(notebook.path.parent)
             path = other.path.relative_to(notebook.path.parent).as_posix() if below else other.path.name
-            sources.setdefault(path, "\n".join(cell.source for cell in other.cells))
+            sources.setdefault(path, other.data or "\n".join(cell.source for cell in other.cells))
     words = {word for cell in notebook.cells for word in re.findall(r"\w+", cell.source)} if sources else ()
     modules = {}
     for path, source in sources.items():
         size += len(source)
-        if MODULE.fullmatch(path) and Path(path.split("/")[0]).stem in words and size <= MAX_MODULE_BYTES:
+        is_used = MODULE.fullmatch(path) or DATA.fullmatch(path) and Path(path).stem in words
+        if is_used and Path(path.split("/")[0]).stem in words and size <= MAX_MODULE_BYTES:
             modules[path] = source
     return modules

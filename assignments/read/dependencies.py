@@ -37,7 +37,7 @@ class Statement:
 def analyse(statement):
     """Fill in the names of a statement; one that does not compile binds nothing, and its error appears when it runs."""
     try:
-        todo = [compile(ast.Module([statement.node], []), statement.file, "exec")]
+        todo = [compile(ast.Module([statement.node], []), statement.file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     outer = todo[0]

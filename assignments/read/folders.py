@@ -20,7 +20,17 @@ from assignments.read.exports import HTML, MARKDOWN
 MAX_BYTES = 128 * 2**20  # read of a submission's files; parsed cells take many times as much memory
 MAX_FILES = 1000  # of a submission
 MAX_LISTED = 50_000  # entries of a submission's folders and archives that are looked at to find these files
-NOTEBOOK_SUFFIXES = {".ipynb", ".py", ".json", ".txt", "", *HTML, *MARKDOWN}  # of files that may contain answers
+DATA_SUFFIXES = {".csv", ".tsv", ".json", ".txt"}  # of files that a notebook may read
+NOTEBOOK_SUFFIXES = {
+    ".ipynb",
+    ".py",
+    ".json",
+    ".txt",
+    "",
+    *HTML,
+    *MARKDOWN,
+    *DATA_SUFFIXES,
+}  # of files that may contain answers
 ARCHIVE_SUFFIXES = {".zip", ".gz", ".tgz", ".tar"}
 ARCHIVE_BEGINS = (b"PK", b"\x1f\x8b")
 SKIPPED = {".git", "__MACOSX", "__pycache__", "node_modules", "site-packages", "dist-packages"}
@@ -131,6 +141,8 @@ def unpack(path, raw, left, depth=0):
     contain answers only if there are no others. The files up to a limit count.
     """
     unpacked = []
+    if raw[:2] == ARCHIVE_BEGINS[1] and (content := one_file(raw, left)) is not None:
+        return [(path.with_suffix(""), content, 0.0)]
     try:
         with open_archive(raw, left[0]) as archive:
             entries = members(archive)
@@ -155,6 +167,19 @@ def unpack(path, raw, left, depth=0):
     except DAMAGED:
         return None
     return unpacked
+
+
+def one_file(raw, left):
+    """Return the content of a compressed file that is no archive, such as `rnn.ipynb.gz`; None for any other."""
+    try:
+        with gzip.open(io.BytesIO(raw)) as file:
+            content = file.read(left[0] + 1)
+    except DAMAGED:
+        return None
+    if len(content) > left[0] or content[257:262] == b"ustar":
+        return None
+    left[0] -= len(content)
+    return content
 
 
 def open_archive(raw, limit):

@@ -15,6 +15,7 @@ from assignments.read.check_calls import RENAMED, checked_names
 from assignments.read.exports import HTML, MARKDOWN, cells_of_export
 from companion.check.engine.question import all_questions
 
+MAX_DATA = 2**20  # characters of a file that a notebook may read
 MAX_CELLS, MAX_CODE = 200_000, 32 * 2**20  # cells of a notebook, characters of their code
 # Characters that are parsed of a cell and of a submission: parsing takes 500 times as much memory. Code beyond still
 # runs, but its names are found by line patterns only.
@@ -36,6 +37,7 @@ DEFINES = re.compile(r"^(?:def|class)\s+\w", re.MULTILINE)
 FENCE = re.compile(r"\s*```\w*\n(.*?)\n```\s*", re.DOTALL)
 STUB = re.compile(r"^[^#\n]*raise\s+NotImplementedError", re.MULTILINE)
 MODULE = re.compile(r"(?:\w+/)*\w+\.py")
+DATA = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:csv|tsv|json|txt)", re.IGNORECASE)
 
 
 @dataclass
@@ -66,6 +68,7 @@ class Notebook:
     check_output: str = ""  # stored output of its cells that call the checker
     time: float = 0  # when it was saved
     left: int = 0  # characters that may still be parsed
+    data: str = ""  # text of a file that another notebook may read
 
     @property
     def is_export(self):
@@ -114,6 +117,8 @@ def parse_notebook(raw, notebook):
     """Fill in a notebook from a file's bytes."""
     path = notebook.path
     text = decode(raw, notebook)
+    if path.suffix.lower() in folders.DATA_SUFFIXES and len(text) <= MAX_DATA:
+        notebook.data = text
     if path.suffix.lower() == ".py":
         notebook.remarks.append("not_a_notebook")
         cells = [{"cell_type": "code", "source": text}]

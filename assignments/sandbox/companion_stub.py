@@ -5,6 +5,8 @@ import types
 
 from assignments.sandbox.disabled_torch import REFUSAL, Library, called_layers
 
+MACHINE = ("psutil", "pynvml", "GPUtil")  # modules that look at processes, memory and graphics cards
+
 
 class StubModule(types.ModuleType):
     """Stub of a module of `companion`: each attribute is a layer that cannot be made."""
@@ -47,6 +49,18 @@ class NullObject:
         return ""
 
 
+class Nothing(int):
+    """Number 0 whose attributes and results are itself: what the sandbox tells about the machine."""
+
+    def __call__(self, *_, **__):
+        return self
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+
 class Check(NullObject):
     """Stub of `check`. answers: the last answer to each question."""
 
@@ -69,11 +83,15 @@ class StubFinder:
         self.real_modules = real_modules
 
     def find_spec(self, name, path=None, target=None):
-        if name == "companion" or name.startswith("companion."):
+        if name in ("companion", *MACHINE) or name.startswith("companion."):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
     def create_module(self, spec):
+        if spec.name in MACHINE:
+            module = types.ModuleType(spec.name)
+            module.__getattr__ = Nothing().__getattr__
+            return module
         module = StubModule(spec.name)
         if spec.name == "companion.check":
             module.check, module.progress = CHECK, NullObject()

@@ -8,11 +8,14 @@ the right ones are disabled.
 """
 
 import ast
+import asyncio
 import contextlib
 import functools
+import inspect
 import json
 import linecache
 import os
+import selectors
 import signal
 import socket
 import sys
@@ -21,6 +24,21 @@ import time
 import types
 import warnings
 from pathlib import Path
+
+TOP_LEVEL_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+
+class EventLoop(asyncio.SelectorEventLoop):
+    """Event loop that needs no socket, since the sandbox refuses them."""
+
+    def __init__(self):
+        super().__init__(selectors.SelectSelector())
+
+    def _make_self_pipe(self):
+        self._internal_fds += 1
+
+    def _close_self_pipe(self):
+        self._internal_fds -= 1
 
 
 def compile_nothing(model=None, **_):
@@ -106,7 +124,9 @@ def run_statements(statements, namespace):
 def run_statement(statement, flags, namespace):
     """Run a statement, and return its error or None."""
     try:
-        exec(compile(ast.Module([statement.node], []), statement.file, "exec", flags, True), namespace)
+        code = compile(ast.Module([statement.node], []), statement.file, "exec", flags | TOP_LEVEL_AWAIT, True)
+        if inspect.iscoroutine(waiting := eval(code, namespace)):
+            EventLoop().run_until_complete(waiting)
     except BaseException as error:  # also SystemExit, and exceptions that students define
         name = error.name if type(error) is NameError and isinstance(error.name, str) else ""
         return {"cell": statement.cell, "line": statement.node.lineno, "type": type(error).__name__[:100],
@@ -115,10 +135,8 @@ def run_statement(statement, flags, namespace):
 
 
 def install_modules(modules):
-    """Make a student's own modules importable, after all others on the path."""
-    if not modules:
-        return
-    folder = Path(tempfile.mkdtemp())
+    """Write a student's own modules and files into the working folder, and put it last on the import path."""
+    folder = Path(tempfile.tempdir or tempfile.mkdtemp())
     for name, source in modules.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(source, encoding="utf-8", errors="replace")

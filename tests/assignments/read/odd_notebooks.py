@@ -1,5 +1,7 @@
 """Right notebooks, each changed in an unusual way that real submissions show."""
 
+import gzip
+
 from tests.assignments.grading import zipped
 from tests.assignments.read.right_notebook import Book, indented
 
@@ -342,6 +344,34 @@ def made_of_what_stands_below(book):
     )
     book["projected"] = "ProjectedLSTM = lambda *sizes: proj(*sizes)"
     book.add("import functools\nproj = made\nmade = functools.partial(lambda I, H, P: LSTM(I, H, proj_size=P))")
+
+
+# Files beside the notebook, waiting, and questions about the machine
+
+
+@odd("rnn")
+def files_beside_the_notebook(book):
+    step, cell = book["rnn_step"], book["rnn_cell"]
+    book["rnn_step"] = "exec(open('step.py').read())"
+    book["rnn_cell"] = "import sys\nsys.path.append('src')\nfrom parts.cell import *"
+    book["rnn"] = "import json\nPARTS = json.load(open('parts.json'))\n" + book["rnn"].replace(
+        "h_0[0]", "h_0[PARTS[0]]"
+    )
+    imports = "import torch\nfrom torch import nn\n"
+    return {
+        "hw/rnn.ipynb": book.text(), "hw/step.py": step, "hw/parts.json": "[0]", "hw/src/parts/__init__.py": "",
+        "hw/src/parts/cell.py": f"{imports}{step}\n\n{cell}",
+    }  # fmt: skip
+
+
+@odd("attention")
+def waiting_and_the_machine(book):
+    book["imports"] += (
+        "\nimport asyncio, psutil\nones = await asyncio.gather(*(asyncio.sleep(0, k) for k in (1, 1)))\n"
+        "LARGE = torch.inf if ones == [1, 1] else 0\nmemory = lambda: psutil.Process().memory_info().rss / 2**20"
+    )
+    book["attend"] = book["attend"].replace("torch.inf", "LARGE") + "\n\nassert memory() - memory() < 2**20"
+    return {"attention.ipynb.gz": gzip.compress(book.text().encode())}
 
 
 # These two need a module or a file that is missing where they are graded
