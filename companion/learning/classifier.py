@@ -16,6 +16,7 @@ from companion.learning.sequence_model import evaluation_of
 from companion.learning.training import check, clip_gradients
 
 Batches = Iterable[tuple[Tensor, Tensor, Tensor]]  # (indices, lengths, targets)
+EMPTY = ": give a list or a `DataLoader` with examples; a generator is empty after its first use"
 SUMMARIES = ("h_n", "mean", "max")
 
 
@@ -118,7 +119,7 @@ def learn(
 
     model: called as `model(indices, lengths)`, returns logits. batches: (indices, lengths, targets), iterated once per
     epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. FloatingPointError for a loss
-    that is not finite.
+    that is not finite; ValueError for an epoch without batches.
     """
     history = []
     for epoch in range(epochs):
@@ -132,22 +133,29 @@ def learn(
             clip_gradients(model.parameters(), clip)
             optimizer.step()
             losses.append(loss.item())
+        if not losses:
+            raise ValueError(f"epoch {epoch + 1} has no batches{EMPTY}")
         history.append(sum(losses) / len(losses))
     return history
 
 
 def answers(model: nn.Module, batches: Batches) -> tuple[Tensor, Tensor]:
-    """Return the predicted and the right classes, int64 (N) each, for all N examples in the order of the batches."""
+    """Return the predicted and the right classes, int64 (N) each, for all N examples in the order of the batches.
+
+    ValueError if there are no batches.
+    """
     predicted, right = [], []
     with evaluation_of(model):
         for indices, lengths, targets in batches:
             predicted.append(model(indices, lengths).argmax(dim=-1))
             right.append(targets)
+    if not predicted:
+        raise ValueError(f"there are no batches{EMPTY}")
     return torch.cat(predicted), torch.cat(right)
 
 
 def accuracy(model: nn.Module, batches: Batches) -> float:
-    """Return the share of examples that a model classifies correctly."""
+    """Return the share of examples that a model classifies correctly; ValueError if there are none."""
     predicted, right = answers(model, batches)
     return (predicted == right).double().mean().item()
 

@@ -1,0 +1,121 @@
+"""Rows of a table in a text file, as pandas, R and spreadsheets write them: separators, quotes, numbers."""
+
+import csv
+import io
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+# spreadsheets write and read such a first line
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ ]*(?:\r\n|\r|\n)')
+FIRST_RECORD = re.compile(r'[\r\n ]*((?:"[^"]*"|[^"\r\n])*)')
+THOUSANDS = re.compile(r"[-+]?\d{1,3}([.,'’ \u00a0\u202f]\d{3})+([.,]\d*)?")
+OTHER_DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?|[-+]?\d+[.,]")
+
+
+class Row(NamedTuple):
+    """The cells of a row, without blanks around them, and the line of the file in which it begins."""
+
+    line: int
+    cells: list[str]
+
+
+def find_separator(path: str | Path, text: str, default: str = ",") -> str:
+    """Return the separator of a table: that of its line `sep=…`, or the one in its first row, outside quotes.
+
+    default: for a first row without any. ValueError if the first row has several of comma, semicolon and tab.
+    """
+    if told := SEPARATOR_LINE.match(text):
+        return told[1]
+    first = FIRST_RECORD.match(text)
+    outside = re.sub(r'"[^"]*"', "", first[1] if first else "")
+    found = [separator for separator in SEPARATORS if separator in outside]
+    if len(found) > 1:
+        raise ValueError(
+            f"{str(path)!r}, line 1 has {' and '.join(f'{SEPARATORS[s]}s' for s in found)}: say which of them separates"
+            f" the columns, {' or '.join(f'separator={s!r}' for s in found)}"
+        )
+    return found[0] if found else default
+
+
+def read_rows(path: str | Path, text: str, separator: str, quotes: bool = True, least: int = 1) -> list[Row]:
+    r"""Return the rows of a table, without empty lines, empty rows at the end, and a last column that is empty.
+
+    text: the content of the file `path`, which is named in errors. separator: one character. quotes: cells in double
+    quotes may contain separators, line breaks and doubled quotes; False takes quotes for a part of the cells. least:
+    columns that are kept although they are empty.
+
+    ValueError, with the line, for quotes that do not fit, and for another separator.
+    """
+    if len(separator) != 1 or separator in '"\r\n':
+        raise ValueError(f"separator must be one character, such as ',' ';' or '\\t', not {separator!r}")
+    lines = list(io.StringIO(text, newline=""))
+    skipped = 1 if SEPARATOR_LINE.match(text) else 0
+    reader = csv.reader(
+        lines[skipped:],
+        delimiter=separator,
+        strict=True,
+        quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+        skipinitialspace=separator != " ",
+    )
+    rows, start = [], skipped + 1
+    limit = csv.field_size_limit(len(text) + 1)  # its default refuses long texts
+    try:
+        for cells in reader:
+            end = reader.line_num + skipped
+            # a record with complete rows inside: a quote that opens a text, not a cell
+            if (
+                separator == "\t"
+                and start < end
+                and {line.count("\t") for line in lines[start - 1 : end]} == {len(cells) - 1}
+            ):
+                raise csv.Error(f"the cell that it opens ends in line {end}")
+            cells = [cell.strip() for cell in cells]
+            if len(cells) > 1 or any(cells):
+                rows.append(Row(start, cells))
+            start = end + 1
+    except csv.Error as error:
+        raise ValueError(
+            f"{str(path)!r}, line {start}: a quote does not enclose a whole cell ({error}). Close it, and double quotes"
+            " inside a cell"
+        ) from None
+    finally:
+        csv.field_size_limit(limit)
+    while rows and not any(rows[-1].cells):
+        rows.pop()
+    while rows and len({len(row.cells) for row in rows}) == 1 and len(rows[0].cells) > least:
+        if any(row.cells[-1] for row in rows):
+            break
+        rows = [Row(row.line, row.cells[:-1]) for row in rows]
+    return rows
+
+
+def parse_number(text: str, decimal: str = ".") -> float:
+    """Return the number that a text represents, nan if none: without thousands separators, with this decimal sign."""
+    if "_" in text or (decimal == "," and "." in text):  # Python would read 1_000, and 1.000 as one
+        return math.nan
+    try:
+        return float(text.replace(decimal, "."))
+    except ValueError:
+        return math.nan
+
+
+def finite(text: str, where: str, decimal: str = ".") -> float:
+    """Return the number that a text represents; ValueError, with the position `where`, if it is not a finite number."""
+    value = parse_number(text, decimal)
+    if math.isfinite(value):
+        return value
+    other = "," if decimal == "." else "."
+    if not text:
+        problem = "a value is missing"
+    elif THOUSANDS.fullmatch(text):
+        problem = f"{text!r} has thousands separators: write numbers without them"
+        if text.count(other) == 1 and decimal not in text:
+            problem += f". If they are decimal signs, give decimal={other!r}"
+    elif OTHER_DECIMAL.fullmatch(text) and other in text:
+        problem = f"{text!r} is not a finite number with the decimal sign {decimal!r}. Give decimal={other!r}"
+    else:
+        problem = f"{text!r} is not a finite number"
+    raise ValueError(f"{where}: {problem}. Name the columns to read, or mend the file")
