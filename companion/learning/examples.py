@@ -53,7 +53,10 @@ def load_examples(
     file in another encoding, or that has fewer than two labels.
     """
     path = SHIPPED / "countries.tsv" if source == "countries" else source
-    rows = read_rows(path, normalise(read_text(path, encoding)), separator, quotes, least=2)
+    advice = "; or, if quotes are a part of the texts, give quotes=False"
+    rows = read_rows(path, normalise(read_text(path, encoding)), separator, quotes, least=2, advice=advice)
+    if not rows:
+        raise ValueError(f"{str(path)!r} has lines, but nothing in them")
     line, cells = rows[0]
     names, sign = [cell.lower() for cell in cells], SEPARATORS.get(separator, repr(separator))
     named = header is not False and {"text", "label"} <= {*names}

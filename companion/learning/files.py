@@ -19,6 +19,7 @@ OTHER_FORMATS = {
     b"PK\x03\x04": "a zip archive or an Excel workbook. Unpack it, or save the sheet as CSV or text",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook. Save the sheet as CSV or text",
     b"%PDF": "a PDF. Save its text or table as text",
+    b"\x93NUMPY": "an array of numpy. Write it as text",
     b"PAR1": "a Parquet file. Write it as CSV",
 }
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from companion.learning.files import is_there, read_text
 from companion.learning.sequence_model import evaluation_of
-from companion.learning.tables import Row, find_separator, finite, parse_number, read_rows
+from companion.learning.tables import Row, find_separator, parse_number, problem_of, read_rows
 from companion.learning.times import check_times
 from companion.learning.training import check, clip_gradients
 from companion.learning.windows import generator_of
@@ -45,11 +45,11 @@ def load_series(
 
     source: the name of a series that comes with the package ("seattle", the weather of 1,461 days), or the path of a
     file. columns: names of those to be read, in that order; None for all but `time` and a first column without a name
-    that numbers or names the rows. time: the name of a column of times or numbers, which must follow one another in
-    equal steps (`companion.learning.times`); without it, the order of the rows is not checked: they must be sorted,
-    oldest first. separator: between columns; None for the one of comma, semicolon and tab in the first line. decimal:
-    "." or ","; None for ".". header: False for a file without a line of names, whose columns are then called "0", "1"
-    and so on; True if the names are numbers. encoding: that of a file without a byte-order mark.
+    that numbers or names the rows. time: the name of a column of times or numbers ("" if it has none), which must
+    follow one another in equal steps (`companion.learning.times`). Without it, the order of the rows is not checked:
+    they must be sorted, oldest first. separator: between columns; None for the one of comma, semicolon and tab in the
+    first line. decimal: "." or ","; None for ".". header: False for a file without a line of names, whose columns are
+    then called "0", "1" and so on; True if the names are numbers. encoding: that of a file without a byte-order mark.
 
     FileNotFoundError if there is no such file. ValueError, with the line and what to do, for no column, an unknown or
     repeated one, a first line of numbers, several possible separators, a quote that is not closed, a line of the wrong
@@ -67,6 +67,9 @@ def load_series(
     text, sign = read_text(path, encoding), decimal or "."
     separator = separator or find_separator(path, text, default=";" if sign == "," else ",")
     rows = read_rows(path, text, separator)
+    if not rows:
+        raise ValueError(f"{str(path)!r} has rows, but nothing in them")
+    first = rows[0].line
     names, rows = _named(path, rows, header, sign)
     if columns is None:
         columns = [name for k, name in enumerate(names) if name != time and not (k == 0 and _is_index(names, rows))]
@@ -74,9 +77,9 @@ def load_series(
     if not columns:
         raise ValueError(f"no column of {str(path)!r} is to be read, of {', '.join(names)}: name one in `columns`")
     for column in [*columns, *([] if time is None else [time])]:
-        if not column or names.count(column) != 1:
+        if names.count(column) != 1 or (not column and column != time):
             called = f"{names.count(column)} columns are called {column!r}" if column else "a column has no name"
-            raise ValueError(f"{str(path)!r}, line 1: {called}, of {', '.join(names)}")
+            raise ValueError(f"{str(path)!r}, line {first}: {called}, of {', '.join(names)}")
 
     def position(row: Row, name: str) -> str:
         return f"{str(path)!r}, line {row.line}, column {name!r}"
@@ -85,7 +88,11 @@ def load_series(
         times = [row.cells[names.index(time)] for row in rows]
         check_times(times, [position(row, time) for row in rows], sign)
     read = [(name, names.index(name)) for name in columns]
-    numbers = [[finite(row.cells[k], position(row, name), sign) for name, k in read] for row in rows]
+    numbers = [[parse_number(row.cells[k], sign) for _, k in read] for row in rows]
+    for row, values in zip(rows, numbers, strict=True):
+        for (name, k), value in zip(read, values, strict=True):
+            if not math.isfinite(value):
+                raise ValueError(f"{position(row, name)}: {problem_of(row.cells[k], sign)}")
     if separator == ";" and decimal is None:
         for name, k in read:
             pointed = [row for row in rows if "." in row.cells[k]]
@@ -102,7 +109,8 @@ def _named(path: str | Path, rows: list[Row], header: bool | None, decimal: str)
     first, *below = rows
     names = first.cells
     numbers = [name for name in names if math.isfinite(parse_number(name, decimal))]
-    if header is None and numbers:
+    pandas = [""] + [str(k) for k in range(len(names) - 1)]  # of an array
+    if header is None and numbers and names != pandas:
         # 12.8 is no name; 2012 may be one
         others = [name for name in names if name not in numbers and not DATE.match(name) and name not in MISSING]
         if not others or not all(name.isdigit() for name in numbers):

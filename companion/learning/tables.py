@@ -12,6 +12,7 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ ]*(?:\r\n|\r|\n)')
 FIRST_RECORD = re.compile(r'[\r\n ]*((?:"[^"]*"|[^"\r\n])*)')
 THOUSANDS = re.compile(r"[-+]?\d{1,3}([.,'’ \u00a0\u202f]\d{3})+([.,]\d*)?")
+SEVERAL = re.compile(r"[-+]?\d[\d.,]*(?:[ |]+[-+]?\d[\d.,]*)+")
 OTHER_DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?|[-+]?\d+[.,]")
 
 
@@ -37,15 +38,19 @@ def find_separator(path: str | Path, text: str, default: str = ",") -> str:
             f"{str(path)!r}, line 1 has {' and '.join(f'{SEPARATORS[s]}s' for s in found)}: say which of them separates"
             f" the columns, {' or '.join(f'separator={s!r}' for s in found)}"
         )
+    if not found and first and re.search(r'" +"', first[1]):  # R's write.table
+        return " "
     return found[0] if found else default
 
 
-def read_rows(path: str | Path, text: str, separator: str, quotes: bool = True, least: int = 1) -> list[Row]:
-    r"""Return the rows of a table, without empty lines, empty rows at the end, and a last column that is empty.
+def read_rows(
+    path: str | Path, text: str, separator: str, quotes: bool = True, least: int = 1, advice: str = ""
+) -> list[Row]:
+    r"""Return the rows of a table, without empty lines, empty rows at its ends, and a last column that is empty.
 
     text: the content of the file `path`, which is named in errors. separator: one character. quotes: cells in double
     quotes may contain separators, line breaks and doubled quotes; False takes quotes for a part of the cells. least:
-    columns that are kept although they are empty.
+    columns that are kept although they are empty. advice: what else to do, if quotes do not fit.
 
     ValueError, with the line, for quotes that do not fit, and for another separator.
     """
@@ -78,13 +83,13 @@ def read_rows(path: str | Path, text: str, separator: str, quotes: bool = True, 
             start = end + 1
     except csv.Error as error:
         raise ValueError(
-            f"{str(path)!r}, line {start}: a quote does not enclose a whole cell ({error}). Close it, and double quotes"
-            " inside a cell"
+            f"{str(path)!r}, line {start}: a quote does not enclose a whole cell between separators {separator!r}"
+            f" ({error}). Close it, and double quotes inside a cell{advice}"
         ) from None
     finally:
         csv.field_size_limit(limit)
-    while rows and not any(rows[-1].cells):
-        rows.pop()
+    full = [k for k, row in enumerate(rows) if any(row.cells)]
+    rows = rows[full[0] : full[-1] + 1] if full else []
     while rows and len({len(row.cells) for row in rows}) == 1 and len(rows[0].cells) > least:
         if any(row.cells[-1] for row in rows):
             break
@@ -97,16 +102,13 @@ def parse_number(text: str, decimal: str = ".") -> float:
     if "_" in text or (decimal == "," and "." in text):  # Python would read 1_000, and 1.000 as one
         return math.nan
     try:
-        return float(text.replace(decimal, "."))
+        return float(text.replace(decimal, ".").replace("\N{MINUS SIGN}", "-"))
     except ValueError:
         return math.nan
 
 
-def finite(text: str, where: str, decimal: str = ".") -> float:
-    """Return the number that a text represents; ValueError, with the position `where`, if it is not a finite number."""
-    value = parse_number(text, decimal)
-    if math.isfinite(value):
-        return value
+def problem_of(text: str, decimal: str = ".") -> str:
+    """Return why a text is not a finite number, and what to do."""
     other = "," if decimal == "." else "."
     if not text:
         problem = "a value is missing"
@@ -116,6 +118,8 @@ def finite(text: str, where: str, decimal: str = ".") -> float:
             problem += f". If they are decimal signs, give decimal={other!r}"
     elif OTHER_DECIMAL.fullmatch(text) and other in text:
         problem = f"{text!r} is not a finite number with the decimal sign {decimal!r}. Give decimal={other!r}"
+    elif SEVERAL.fullmatch(text):
+        problem = f"{text!r} is not a finite number but several. Give what is between them as `separator`"
     else:
         problem = f"{text!r} is not a finite number"
-    raise ValueError(f"{where}: {problem}. Name the columns to read, or mend the file")
+    return f"{problem}. Name the columns to read, or mend the file"

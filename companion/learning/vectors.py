@@ -89,9 +89,13 @@ def _lines(path, encoding):
         # a word may contain blanks, as some of GloVe's do: the word is all before the last `dim` values
         inside = values[: max(0, len(values) - dim)]
         where = f"{str(path)!r}, line {number}"
-        if "\t" in line and len(values) < max(dim, 1):
+        if dim < 1:
+            raise ValueError(
+                f"{where}: 0 values after {parts[0][:40]!r}. Separate them by single blanks, not tabs or commas"
+            )
+        if "\t" in line and (len(values) < dim or None in values[-dim:]):
             raise ValueError(f"{where} has tabs: separate the word and the numbers by single blanks")
-        if dim < 1 or len(values) < dim or any(value is not None for value in inside):
+        if len(values) < dim or any(value is not None for value in inside):
             last = ". It is the last line: is the file cut off?" if number == len(lines) else ""
             raise ValueError(f"{where}: {len(values)} values after {parts[0]!r}, where {dim} are expected{last}")
         values = values[len(inside) :]

@@ -65,6 +65,18 @@ def test_classifier_learns_and_confusion_counts():
     assert confusion(torch.tensor([1, 1]), torch.tensor([0, 2]), 3).tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
 
 
+def test_epochs_without_batches_are_refused():
+    model = model_of(nn.GRU(3, 8, **float64))
+    optimizer = torch.optim.Adam(model.parameters())
+    batch = collate(list(zip(SEQUENCES, TARGETS, strict=True)))
+    for batches, epoch in (([], 1), (iter([batch]), 2)):
+        with pytest.raises(ValueError, match=f"epoch {epoch} has no batches: give a list"):
+            learn(model, batches, optimizer, epochs=2)
+        for measure in (answers, accuracy):
+            with pytest.raises(ValueError, match="there are no batches: give a list"):
+                measure(model, batches)
+
+
 @pytest.mark.parametrize(
     "found, right, message",
     [
@@ -72,6 +84,7 @@ def test_classifier_learns_and_confusion_counts():
         ([0, -1], [0, 1], r"found\[1\] is -1; only"),
         ([0, 1, 2], [0, 1, 3], r"right\[2\] is 3; only"),
         ([0, 1], [-1, 1], r"right\[0\] is -1; only"),
+        ([0.0, 1.7], [0, 1], "found must be whole numbers"),
         ([0, 1], [0], r"found \(2,\) and right \(1,\) must have the same shape"),
     ],
 )
@@ -110,6 +123,8 @@ def test_naive_bayes_equals_the_formula():
             for sign in text:
                 p *= (counts[k][sign] + alpha) / total
             assert got[row, k].item() == pytest.approx(torch.tensor(p, **float64).log().item(), abs=1e-12)
+    with pytest.raises(ValueError, match="learned_from is empty"):
+        naive_bayes([], 3, 2)
     with pytest.raises(ValueError, match="alpha must be above 0"):
         naive_bayes([], 3, 2, 0)
     assert not BagClassifier(4, 2)(torch.tensor([[1, 2]])).any()
