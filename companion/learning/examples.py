@@ -36,7 +36,7 @@ def load_examples(
     *,
     separator: str = "\t",
     header: bool | None = None,
-    quotes: bool = True,
+    quotes: bool | None = None,
     encoding: str = "utf-8",
 ) -> list[Example]:
     r"""Return the examples of a file.
@@ -44,16 +44,17 @@ def load_examples(
     source: "countries", the names that come with the package, or the path of a text file: text and label on each line,
     with a tab between, and with a third column on every line or on none. Empty lines are ignored. A first line with the
     names `text` and `label` (and perhaps `group`) says which columns are these; others are left out. separator: another
-    one in place of the tab, such as ",". header: True for a first line of other names, False for none. quotes: a cell
-    in double quotes may contain the separator and line breaks; False takes quotes for a part of the text. encoding:
-    that of a file without a byte-order mark.
+    one in place of the tab, such as ",". header: True for a first line of other names, False for none. quotes: True for
+    cells in double quotes, which may contain the separator and line breaks; False if quotes are a part of the texts;
+    None as True, but a cell of several lines is refused if each of them could be an example. encoding: that of a file
+    without a byte-order mark.
 
     FileNotFoundError if there is no such file. ValueError, with the number of the line, for a line of another form, a
     quote that does not enclose a cell, a first line that may be one of names, and a first column of line numbers; for a
     file in another encoding, or that has fewer than two labels.
     """
     path = SHIPPED / "countries.tsv" if source == "countries" else source
-    advice = "; or, if quotes are a part of the texts, give quotes=False"
+    advice = "; if quotes are a part of the texts, give quotes=False, if texts have tabs and line breaks, quotes=True"
     rows = read_rows(path, normalise(read_text(path, encoding)), separator, quotes, least=2, advice=advice)
     if not rows:
         raise ValueError(f"{str(path)!r} has lines, but nothing in them")

@@ -17,14 +17,12 @@ from torch import Tensor, nn
 
 from companion.learning.files import is_there, read_text
 from companion.learning.sequence_model import evaluation_of
-from companion.learning.tables import Row, find_separator, parse_number, problem_of, read_rows
+from companion.learning.tables import Row, find_separator, is_index, parse_number, problem_of, read_rows, split_names
 from companion.learning.times import check_times
 from companion.learning.training import check, clip_gradients
 from companion.learning.windows import generator_of
 
 SHIPPED = Path(str(files("companion.learning") / "series_files"))
-DATE = re.compile(r"\d{4}-\d|\d{1,2}[./]\d{1,2}[./]\d{2}|\d{4}/\d")
-MISSING = ("", "NA", "NaN", "nan", "N/A", "#N/A")
 POINT_OR_THOUSAND = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 
 
@@ -70,9 +68,9 @@ def load_series(
     if not rows:
         raise ValueError(f"{str(path)!r} has rows, but nothing in them")
     first = rows[0].line
-    names, rows = _named(path, rows, header, sign)
+    names, rows = split_names(path, rows, header, sign)
     if columns is None:
-        columns = [name for k, name in enumerate(names) if name != time and not (k == 0 and _is_index(names, rows))]
+        columns = [name for k, name in enumerate(names) if name != time and not (k == 0 and is_index(names, rows))]
     columns = [columns] if isinstance(columns, str) else list(columns)
     if not columns:
         raise ValueError(f"no column of {str(path)!r} is to be read, of {', '.join(names)}: name one in `columns`")
@@ -102,50 +100,6 @@ def load_series(
                     " separator. Give decimal='.', or write the numbers without separators of thousands"
                 )
     return torch.tensor(numbers, dtype=torch.float64)
-
-
-def _named(path: str | Path, rows: list[Row], header: bool | None, decimal: str) -> tuple[list[str], list[Row]]:
-    """Return the names of the columns, and the rows below them, each with a cell for every name."""
-    first, *below = rows
-    names = first.cells
-    numbers = [name for name in names if math.isfinite(parse_number(name, decimal))]
-    pandas = [""] + [str(k) for k in range(len(names) - 1)]  # of an array
-    if header is None and numbers and names != pandas:
-        # 12.8 is no name; 2012 may be one
-        others = [name for name in names if name not in numbers and not DATE.match(name) and name not in MISSING]
-        if not others or not all(name.isdigit() for name in numbers):
-            raise ValueError(
-                f"{str(path)!r}, line {first.line}: {numbers[0]!r} is a number in the place of a name. If the file has"
-                " no line of names, give header=False; if they are names, header=True"
-            )
-    if header is False:
-        names, below = [str(k) for k in range(len(names))], rows
-    if not below:
-        raise ValueError(f"{str(path)!r} has a line of names, and no numbers below it")
-    for row in below:
-        if len(row.cells) == len(names) + 1 and not row.cells[-1]:  # a separator at the end of the line
-            row.cells.pop()
-        if len(row.cells) != len(names):
-            why = ""
-            if len(row.cells) > len(names):
-                why = (
-                    ". Name the first column too, if it has names of rows (in R with col.names=NA); put numbers with"
-                    " commas into quotes, or give `separator`"
-                )
-            elif len(row.cells) == 1:
-                why = ". Is the separator another one? Then give `separator`"
-            raise ValueError(f"{str(path)!r}, line {row.line}: {len(row.cells)} values for {len(names)} columns{why}")
-    return names, below
-
-
-def _is_index(names: list[str], rows: list[Row]) -> bool:
-    """Return True if the first column has no name, and numbers or names the rows, as pandas and R write it."""
-    if names[0] and not names[0].startswith("Unnamed: "):  # pandas calls it so if it reads its own file
-        return False
-    values = [row.cells[0] for row in rows]
-    return not any(math.isfinite(parse_number(value)) and not value.isdigit() for value in values) and (
-        len({*values}) == len(values)
-    )
 
 
 def windows(series: Tensor, length: int, horizon: int = 1, target: int = 0) -> tuple[Tensor, Tensor]:

@@ -247,6 +247,11 @@ EXAMPLES = {
         {"quotes": False},
         [('"a" b', "x"), BAD],
     ),
+    "tabs and lines in a text that could be examples": (
+        labelled(rows=[("a\tb\nc", "x"), BAD]),
+        {"quotes": True},
+        [("a\tb\nc", "x"), BAD],
+    ),
     "quotes inside": (b'a 5" b\tx\nc\ty\n', {}, [('a 5" b', "x"), ("c", "y")]),
     "long texts": (labelled(rows=[LONG, BAD]), {}, [LONG, BAD]),
     "line separators": (labelled(rows=[("a\u2028b", "x"), ("c\x0cd", "y")]), {}, [("a\u2028b", "x"), ("c\x0cd", "y")]),
