@@ -21,7 +21,7 @@ class Checkpoint:
     """The complete state of a run: weights, optimizer, random numbers, position in the data, recurrent state.
 
     path: the file, or None to store nothing. The others are the arguments of `train`; a file that was made with others
-    is refused, and so is a folder (ValueError).
+    is refused, and so are a folder and empty batches (ValueError).
     """
 
     def __init__(
@@ -33,6 +33,8 @@ class Checkpoint:
         batches: Any,
         clip: float,
     ) -> None:
+        if len(batches) == 0:
+            raise ValueError("batches are empty: an epoch needs at least one step")
         self.path = None if path is None else Path(path)
         if self.path is None:
             return

@@ -52,8 +52,6 @@ def train(
     """
     loss_function = loss_function or cross_entropy
     clip = math.inf if clip is None else clip
-    if len(batches) == 0:
-        raise ValueError("batches are empty: an epoch needs at least one step")
     kept = Checkpoint(checkpoint, model, optimizer, scheduler, batches, clip)
     history, losses, state = kept.load(epochs) or ([], [], None)
     history = [Epoch(*epoch) for epoch in history]

@@ -96,6 +96,12 @@ SERIES = {
     # refused
     "no names, unsaid": (b"1,2\n3,4\n5,6\n", None, {}, "line 1: '1' is a number in the place of a name.*header=False"),
     "no names but a date": (table(names=None), None, {}, "line 1: '1.5' is a number in the place of a name"),
+    "no names but a date, whole numbers": (
+        b"2012-01-01,3\n2012-01-02,4\n",
+        "3",
+        {},
+        "line 1: '3' is a number in the pl",
+    ),
     "no names but a text": (b"Mon,1.5\nTue,2\n", "1.5", {}, "line 1: '1.5' is a number in the place of a name"),
     "names are years, unsaid": (b",2012,2013\na,1,2\n", None, {}, "line 1: '2012' is a number.*header=True"),
     "two separators": (b"day;low, C\n1;2\n", None, {}, r"line 1 has commas and semicolons.*separator=','"),
@@ -157,6 +163,7 @@ SERIES = {
         "line 1: a column has no name",
     ),
     "first column without a name": (b",a\n1.5,1\n1.7,2\n", None, {}, "line 1: a column has no name"),
+    "repeated first column without a name": (b",a\n5,1\n5,2\n", None, {}, "line 1: a column has no name"),
     "unknown decimal sign": (table(), TWO, {"decimal": "·"}, "decimal must be"),
     "unknown time": (table(), TWO, {"time": "date"}, "line 1: 0 columns are called 'date'"),
 }

@@ -141,10 +141,6 @@ def test_fit_keeps_the_best_weights():
     new = Forecaster(nn.RNN(1, 4, **float64), horizon=2, from_last=True)
     nn.init.zeros_(new.linear.weight), nn.init.zeros_(new.linear.bias)
     assert new(inputs).equal(persistence(inputs, 2))
-    with pytest.raises(ValueError, match="epochs must be at least 1"):
-        fit(model, (inputs, targets), (inputs, targets), learning_rate=0.3, epochs=0)
-    with pytest.raises(FloatingPointError, match="loss is nan in epoch 1, step 1"):
-        fit(model, (inputs * math.nan, targets), (inputs, targets), learning_rate=0.3, epochs=1)
     with pytest.raises(ValueError, match="batch_first=False"):
         Forecaster(nn.RNN(1, 4, batch_first=True))
     with pytest.raises(ValueError, match="must have one shape"):
