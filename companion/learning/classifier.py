@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from companion.learning.indices import check_indices
+from companion.learning.indices import check_indices, whole
 from companion.learning.sequence_model import evaluation_of
 from companion.learning.training import check, clip_gradients
 
@@ -20,11 +20,22 @@ EMPTY = ": give a list or a `DataLoader` with examples; a generator is empty aft
 SUMMARIES = ("h_n", "mean", "max")
 
 
+def check_lengths(lengths: Tensor) -> None:
+    """Raise ValueError unless lengths are a tensor of one dimension, with whole numbers of at least 1."""
+    if not isinstance(lengths, Tensor) or lengths.dim() != 1:
+        found = tuple(lengths.shape) if isinstance(lengths, Tensor) else f"a {type(lengths).__name__}"
+        raise ValueError(f"lengths must be a tensor (B), such as torch.tensor([3, 1]), not {found}")
+    if (short := (whole("lengths", lengths) < 1).nonzero().tolist()) or len(lengths) == 0:
+        where = f"lengths[{short[0][0]}] is {lengths[short[0][0]].item()}" if short else "lengths are empty"
+        raise ValueError(f"{where}: a batch needs sequences, and each of them at least one element")
+
+
 def mask_of(lengths: Tensor, steps: int | None = None) -> Tensor:
     """Return bool (T, B), True in a sequence, False in padding.
 
-    lengths: (B). steps: T, the longest if None.
+    lengths: (B), int64, each at least 1. steps: T, the longest if None. ValueError for other lengths.
     """
+    check_lengths(lengths)
     steps = int(lengths.max()) if steps is None else steps
     return torch.arange(steps, device=lengths.device)[:, None] < lengths
 
@@ -32,7 +43,7 @@ def mask_of(lengths: Tensor, steps: int | None = None) -> Tensor:
 def mean_over_time(output, lengths):
     """Return the mean of each sequence's own elements, (B, size).
 
-    output: (T, B, size). lengths: (B).
+    output: (T, B, size). lengths: (B). ValueError for a length below 1.
     """
     mask = mask_of(lengths, len(output))[:, :, None]
     return output.masked_fill(~mask, 0).sum(0) / lengths[:, None].to(output.device)
@@ -41,7 +52,7 @@ def mean_over_time(output, lengths):
 def max_over_time(output, lengths):
     """Return each feature's largest value among a sequence's own elements, (B, size).
 
-    output: (T, B, size).
+    output: (T, B, size). lengths: (B). ValueError for a length below 1.
     """
     mask = mask_of(lengths, len(output))[:, :, None].to(output.device)
     return output.masked_fill(~mask, -torch.inf).amax(0)
@@ -88,6 +99,7 @@ class SequenceClassifier(nn.Module):
         indices: (T, B), padded. lengths: (B), on the CPU. ValueError for lengths that do not belong to these indices,
         which torch may accept silently.
         """
+        check_lengths(lengths)
         if tuple(lengths.shape) != (indices.size(1),) or int(lengths.max()) > indices.size(0):
             raise ValueError(
                 f"indices {tuple(indices.shape)} are {indices.size(1)} sequences of up to {indices.size(0)} elements, "

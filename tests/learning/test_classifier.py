@@ -5,7 +5,16 @@ import torch
 from torch import nn
 
 import companion
-from companion.learning.classifier import SUMMARIES, SequenceClassifier, accuracy, answers, confusion, learn
+from companion.learning.classifier import (
+    SUMMARIES,
+    SequenceClassifier,
+    accuracy,
+    answers,
+    confusion,
+    learn,
+    max_over_time,
+    mean_over_time,
+)
 from companion.learning.examples import collate
 from companion.learning.ngrams import BagClassifier, NGrams, naive_bayes, ngrams
 
@@ -45,6 +54,16 @@ def test_wrong_lengths_and_sizes_are_refused():
     for wrong in ([7, 1], [8, 1, 1, 1], [7] * 7):
         with pytest.raises(ValueError, match="4 sequences of up to 7 elements"):
             model(indices, torch.tensor(wrong))
+    for lengths, message in (
+        (torch.tensor([7, 0, 1, 1]), r"lengths\[1\] is 0: .* at least one element"),
+        (torch.tensor([7, 1, 1.5, 1]), "lengths must be whole numbers"),
+        (torch.tensor([], dtype=torch.int64), "lengths are empty"),
+        ([7, 1, 1, 1], "a tensor .*, not a list"),
+        (torch.tensor(7), r"a tensor .*, not \(\)"),
+    ):
+        for read in (model, mean_over_time, max_over_time):
+            with pytest.raises(ValueError, match=message):
+                read(indices if read is model else torch.ones(7, 4, 2), lengths)
     for layer, options, message in (
         (nn.GRU(4, 4), {}, "makes 3 features, the recurrent layer reads 4"),
         (nn.GRU(3, 4, batch_first=True), {}, "time first"),
