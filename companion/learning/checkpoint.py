@@ -21,7 +21,7 @@ class Checkpoint:
     """The complete state of a run: weights, optimizer, random numbers, position in the data, recurrent state.
 
     path: the file, or None to store nothing. The others are the arguments of `train`; a file that was made with others
-    is refused.
+    is refused, and so are a folder and empty batches (ValueError).
     """
 
     def __init__(
@@ -33,11 +33,15 @@ class Checkpoint:
         batches: Any,
         clip: float,
     ) -> None:
+        if len(batches) == 0:
+            raise ValueError("batches are empty: an epoch needs at least one step")
         self.path = None if path is None else Path(path)
         if self.path is None:
             return
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {str(self.path.parent)!r} to keep {self.path.name} in")
+        if self.path.is_dir():
+            raise ValueError(f"{str(self.path)!r} is a folder; give the path of a file in it, such as run.pt")
         parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
         self.parts = {name: part for name, part in parts.items() if part is not None}
         self.saved_at = time.monotonic()
@@ -55,8 +59,11 @@ class Checkpoint:
             "data": hashlib.sha256(first.cpu().numpy().tobytes()).hexdigest(),
         }
 
-    def load(self) -> tuple[list, list[float], Any] | None:
-        """Restore the parts, and return (history, losses, state), or None if there is no file."""
+    def load(self, epochs: int) -> tuple[list, list[float], Any] | None:
+        """Restore the parts, and return (history, losses, state), or None if there is no file.
+
+        ValueError for a file that is no checkpoint, that keeps another run, or one of more than `epochs` epochs.
+        """
         if self.path is None or not self.path.exists():
             return None
         raw = self.path.read_bytes()
@@ -69,6 +76,12 @@ class Checkpoint:
             raise ValueError(
                 f"{str(self.path)!r} keeps another run: it differs in {', '.join(other)}. Call train as that run did, "
                 "or give another path"
+            )
+        if (done := len(kept["history"])) + (len(kept["losses"]) > 0) > epochs:
+            begun = f" and {len(kept['losses'])} steps" if kept["losses"] else ""
+            raise ValueError(
+                f"{str(self.path)!r} keeps a run of {done} epochs{begun}, more than epochs={epochs}, which counts those"
+                " of earlier calls. Raise it, or give another path"
             )
         for name, part in self.parts.items():
             part.load_state_dict(kept[name])

@@ -11,19 +11,31 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from companion.learning.indices import check_indices
+from companion.learning.indices import check_indices, whole
 from companion.learning.sequence_model import evaluation_of
 from companion.learning.training import check, clip_gradients
 
 Batches = Iterable[tuple[Tensor, Tensor, Tensor]]  # (indices, lengths, targets)
+EMPTY = ": give a list or a `DataLoader` with examples; a generator is empty after its first use"
 SUMMARIES = ("h_n", "mean", "max")
+
+
+def check_lengths(lengths: Tensor) -> None:
+    """Raise ValueError unless lengths are a tensor of one dimension, with whole numbers of at least 1."""
+    if not isinstance(lengths, Tensor) or lengths.dim() != 1:
+        found = tuple(lengths.shape) if isinstance(lengths, Tensor) else f"a {type(lengths).__name__}"
+        raise ValueError(f"lengths must be a tensor (B), such as torch.tensor([3, 1]), not {found}")
+    if (short := (whole("lengths", lengths) < 1).nonzero().tolist()) or len(lengths) == 0:
+        where = f"lengths[{short[0][0]}] is {lengths[short[0][0]].item()}" if short else "lengths are empty"
+        raise ValueError(f"{where}: a batch needs sequences, and each of them at least one element")
 
 
 def mask_of(lengths: Tensor, steps: int | None = None) -> Tensor:
     """Return bool (T, B), True in a sequence, False in padding.
 
-    lengths: (B). steps: T, the longest if None.
+    lengths: (B), int64, each at least 1. steps: T, the longest if None. ValueError for other lengths.
     """
+    check_lengths(lengths)
     steps = int(lengths.max()) if steps is None else steps
     return torch.arange(steps, device=lengths.device)[:, None] < lengths
 
@@ -31,7 +43,7 @@ def mask_of(lengths: Tensor, steps: int | None = None) -> Tensor:
 def mean_over_time(output, lengths):
     """Return the mean of each sequence's own elements, (B, size).
 
-    output: (T, B, size). lengths: (B).
+    output: (T, B, size). lengths: (B). ValueError for a length below 1.
     """
     mask = mask_of(lengths, len(output))[:, :, None]
     return output.masked_fill(~mask, 0).sum(0) / lengths[:, None].to(output.device)
@@ -40,7 +52,7 @@ def mean_over_time(output, lengths):
 def max_over_time(output, lengths):
     """Return each feature's largest value among a sequence's own elements, (B, size).
 
-    output: (T, B, size).
+    output: (T, B, size). lengths: (B). ValueError for a length below 1.
     """
     mask = mask_of(lengths, len(output))[:, :, None].to(output.device)
     return output.masked_fill(~mask, -torch.inf).amax(0)
@@ -87,6 +99,7 @@ class SequenceClassifier(nn.Module):
         indices: (T, B), padded. lengths: (B), on the CPU. ValueError for lengths that do not belong to these indices,
         which torch may accept silently.
         """
+        check_lengths(lengths)
         if tuple(lengths.shape) != (indices.size(1),) or int(lengths.max()) > indices.size(0):
             raise ValueError(
                 f"indices {tuple(indices.shape)} are {indices.size(1)} sequences of up to {indices.size(0)} elements, "
@@ -118,7 +131,7 @@ def learn(
 
     model: called as `model(indices, lengths)`, returns logits. batches: (indices, lengths, targets), iterated once per
     epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. FloatingPointError for a loss
-    that is not finite.
+    that is not finite; ValueError for an epoch without batches.
     """
     history = []
     for epoch in range(epochs):
@@ -132,22 +145,29 @@ def learn(
             clip_gradients(model.parameters(), clip)
             optimizer.step()
             losses.append(loss.item())
+        if not losses:
+            raise ValueError(f"epoch {epoch + 1} has no batches{EMPTY}")
         history.append(sum(losses) / len(losses))
     return history
 
 
 def answers(model: nn.Module, batches: Batches) -> tuple[Tensor, Tensor]:
-    """Return the predicted and the right classes, int64 (N) each, for all N examples in the order of the batches."""
+    """Return the predicted and the right classes, int64 (N) each, for all N examples in the order of the batches.
+
+    ValueError if there are no batches.
+    """
     predicted, right = [], []
     with evaluation_of(model):
         for indices, lengths, targets in batches:
             predicted.append(model(indices, lengths).argmax(dim=-1))
             right.append(targets)
+    if not predicted:
+        raise ValueError(f"there are no batches{EMPTY}")
     return torch.cat(predicted), torch.cat(right)
 
 
 def accuracy(model: nn.Module, batches: Batches) -> float:
-    """Return the share of examples that a model classifies correctly."""
+    """Return the share of examples that a model classifies correctly; ValueError if there are none."""
     predicted, right = answers(model, batches)
     return (predicted == right).double().mean().item()
 

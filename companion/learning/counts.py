@@ -67,6 +67,8 @@ class Counts:
     def perplexity(self, indices: Tensor | Sequence[int]) -> float:
         """Return exp of the mean of -log p over a sequence, each index but the first given those before it."""
         check_indices("indices", indices, self.vocab_size)
+        if len(indices) < 2:
+            raise ValueError(f"a perplexity needs at least 2 indices, not {len(indices)}")
         indices = torch.as_tensor(indices).tolist()
         loss = 0.0
         for k in range(1, len(indices)):

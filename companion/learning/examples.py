@@ -4,6 +4,7 @@ A file has a line for each example: the text, a tab, the label. A third column m
 wrote the text: examples of one group are never divided between training and held-out data.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -14,10 +15,12 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from companion.learning.files import read_text
+from companion.learning.tables import SEPARATORS, read_rows
 from companion.learning.text import normalise
 from companion.learning.windows import generator_of
 
 SHIPPED = Path(str(files("companion.learning") / "names"))
+LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment", "y")  # of columns, not of classes
 
 
 class Example(NamedTuple):
@@ -28,39 +31,89 @@ class Example(NamedTuple):
     group: str
 
 
-def load_examples(source: str | Path) -> list[Example]:
-    """Return the examples of a file.
+def load_examples(
+    source: str | Path,
+    *,
+    separator: str = "\t",
+    header: bool | None = None,
+    quotes: bool | None = None,
+    encoding: str = "utf-8",
+) -> list[Example]:
+    r"""Return the examples of a file.
 
-    source: "countries", the names that come with the package, or the path of a text file in UTF-8: text and label on
-    each line, with a tab between, and with a third column on every line or on none. Empty lines are ignored.
+    source: "countries", the names that come with the package, or the path of a text file: text and label on each line,
+    with a tab between, and with a third column on every line or on none. Empty lines are ignored. A first line with the
+    names `text` and `label` (and perhaps `group`) says which columns are these; others are left out. separator: another
+    one in place of the tab, such as ",". header: True for a first line of other names, False for none. quotes: True for
+    cells in double quotes, which may contain the separator and line breaks; False if quotes are a part of the texts;
+    None as True, but a cell of several lines is refused if each of them could be an example. encoding: that of a file
+    without a byte-order mark.
 
-    FileNotFoundError if there is no such file. ValueError, with the number of the line, for a line of another form, for
-    a file that is not UTF-8, or that has fewer than two labels.
+    FileNotFoundError if there is no such file. ValueError, with the number of the line, for a line of another form, a
+    quote that does not enclose a cell, a first line that may be one of names, and a first column of line numbers; for a
+    file in another encoding, or that has fewer than two labels.
     """
     path = SHIPPED / "countries.tsv" if source == "countries" else source
-    examples, columns = [], None
-    for number, line in enumerate(normalise(read_text(path)).split("\n"), start=1):
-        if not line.strip():
-            continue
-        parts = [part.strip() for part in line.split("\t")]
-        columns = columns or len(parts)
+    advice = "; if quotes are a part of the texts, give quotes=False, if texts have tabs and line breaks, quotes=True"
+    rows = read_rows(path, normalise(read_text(path, encoding)), separator, quotes, least=2, advice=advice)
+    if not rows:
+        raise ValueError(f"{str(path)!r} has lines, but nothing in them")
+    line, cells = rows[0]
+    names, sign = [cell.lower() for cell in cells], SEPARATORS.get(separator, repr(separator))
+    named = header is not False and {"text", "label"} <= {*names}
+    if named:
+        places = [names.index(name) for name in ("text", "label", "group") if name in names]
+    elif header and not cells[0]:  # pandas gives its index no name
+        places = [*range(1, len(cells))]
+    else:
+        places = [*range(len(cells))]
+    examples: list[Example] = []
+    for number, parts in rows[1:] if named or header else rows:
         where = f"{str(path)!r}, line {number}: "
         if len(parts) == 1:
-            raise ValueError(f"{where}no tab in {line[:40]!r}: text and label are to be separated by one tab")
-        if len(parts) > 3:
-            raise ValueError(f"{where}{len(parts)} columns, where text, label and perhaps a group are expected")
-        if len(parts) != columns:
+            other = next((s for s in SEPARATORS if number == line and s in parts[0]), None)
+            hint = f". For {SEPARATORS[other]}s give separator={other!r}" if other else ""
             raise ValueError(
-                f"{where}{len(parts)} columns, where the lines before have {columns}. Is the file cut off?"
+                f"{where}no {sign} in {parts[0][:40]!r}: text and label are to be separated by one {sign}{hint}"
             )
+        if len(places) > 3:
+            raise ValueError(
+                f"{where}{len(parts)} columns, where text, label and perhaps a group are expected. Leave out the"
+                " others, or name these columns text, label and group in the first line"
+            )
+        if len(parts) != len(cells):
+            raise ValueError(
+                f"{where}{len(parts)} columns, where the lines before have {len(cells)}. Is the file cut off?"
+            )
+        parts = [parts[place] for place in places]
         if not all(parts):
-            raise ValueError(f"{where}column {parts.index('') + 1} is empty")
+            raise ValueError(f"{where}column {places[parts.index('')] + 1} is empty")
         text, label, *group = parts
         examples.append(Example(text, label, group[0] if group else text))
-    labels = {example.label for example in examples}
+    labels = Counter(example.label for example in examples)
+    if not examples:
+        raise ValueError(f"{str(path)!r} has a line of names, and no examples below it")
     if len(labels) < 2:
-        raise ValueError(f"{str(path)!r} has only one label, {labels.pop()!r}: there is nothing to tell apart")
+        raise ValueError(f"{str(path)!r} has only one label, {examples[0].label!r}: there is nothing to tell apart")
+    if header is None and not named:
+        text, label, _ = examples[0]
+        others = [count for name, count in labels.items() if name != label]
+        if labels[label] == 1 and (min(others) > 1 or label.lower() in LABEL_NAMES):
+            raise ValueError(
+                f"{str(path)!r}, line {line}: {label!r} is the label of this line only. If {text[:40]!r} and {label!r}"
+                " are names of columns, give header=True, otherwise header=False"
+            )
+    if len(places) == 3 and not named and _counts([example.text for example in examples]):
+        raise ValueError(
+            f"{str(path)!r}, line {line}: the first column counts the lines, and the text is in the second. Leave it"
+            " out (in pandas with index=False, in R with row.names=FALSE)"
+        )
     return examples
+
+
+def _counts(texts: list[str]) -> bool:
+    """Return True if the texts are the numbers from 0 or 1, in order."""
+    return texts in ([str(k + start) for k in range(len(texts))] for start in (0, 1))
 
 
 def hold_out(examples: Sequence[Example], fold: int = 0, folds: int = 5) -> tuple[list[Example], list[Example]]:

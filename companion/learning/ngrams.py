@@ -86,6 +86,8 @@ def naive_bayes(
         check_indices(f"learned_from[{place}][1]", label, num_classes)
         counts[:, label] += torch.bincount(indices, minlength=num_ngrams)
         texts[label] += 1
+    if not texts.any():
+        raise ValueError("learned_from is empty: give at least one example")
     counts = counts[1:] + alpha
     # W[i, k] = log p( piece i | class k )   b[k] = log p( class k )
     model.table.weight[1:] = (counts / counts.sum(0)).log()

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from companion.learning.indices import check_indices
+from companion.learning.indices import check_indices, whole
 from companion.learning.training import IGNORED
 from companion.learning.windows import generator_of
 
@@ -174,7 +174,7 @@ class Numerals:
 
         indices: a sequence of numbers from 0 to 10. ValueError for another number before the end.
         """
-        written = [int(index) for index in indices]
+        written = whole("indices", indices if isinstance(indices, Tensor) else list(indices)).tolist()
         written = written[: written.index(0) if 0 in written else None]
         check_indices("indices", written, len(self.signs))
         return "".join(self.signs[index] for index in written)

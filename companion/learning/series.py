@@ -6,6 +6,7 @@ are (time, batch, variables), as recurrent layers read them; targets and forecas
 
 import copy
 import math
+import re
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -16,22 +17,42 @@ from torch import Tensor, nn
 
 from companion.learning.files import is_there, read_text
 from companion.learning.sequence_model import evaluation_of
+from companion.learning.tables import Row, find_separator, is_index, parse_number, problem_of, read_rows, split_names
+from companion.learning.times import check_times
 from companion.learning.training import clip_gradients
 from companion.learning.windows import generator_of
 
 SHIPPED = Path(str(files("companion.learning") / "series_files"))
+POINT_OR_THOUSAND = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 
 
 # ---- From a file to windows ----
 
 
-def load_series(source: str | Path, columns: str | Sequence[str] | None = None) -> Tensor:
-    """Return the numbers of a CSV file with a line of column names: (time, variables), float64.
+def load_series(
+    source: str | Path,
+    columns: str | Sequence[str] | None = None,
+    *,
+    time: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    encoding: str = "utf-8",
+) -> Tensor:
+    """Return the numbers of a CSV file, as pandas, R and spreadsheets write it: (time, variables), float64.
 
     source: the name of a series that comes with the package ("seattle", the weather of 1,461 days), or the path of a
-    file in UTF-8, with decimal points. columns: names of those to be read, in that order; None for all.
-    FileNotFoundError if there is no such file; ValueError, with the line, for an unknown or repeated column, a line of
-    the wrong length, and a value that is missing or not a finite number.
+    file. columns: names of those to be read, in that order; None for all but `time` and a first column without a name
+    that numbers or names the rows. time: the name of a column of times or numbers ("" if it has none), which must
+    follow one another in equal steps (`companion.learning.times`). Without it, the order of the rows is not checked:
+    they must be sorted, oldest first. separator: between columns; None for the one of comma, semicolon and tab in the
+    first line. decimal: "." or ","; None for ".". header: False for a file without a line of names, whose columns are
+    then called "0", "1" and so on; True if the names are numbers. encoding: that of a file without a byte-order mark.
+
+    FileNotFoundError if there is no such file. ValueError, with the line and what to do, for no column, an unknown or
+    repeated one, a first line of numbers, several possible separators, a quote that is not closed, a line of the wrong
+    length, a value that is missing, has thousands separators or is not a finite number; and with `time` for a time that
+    cannot be read, comes twice, runs backwards or leaves a gap.
     """
     path = SHIPPED / f"{source}.csv"
     if not (isinstance(source, str) and source.isidentifier() and path.is_file()):
@@ -39,40 +60,46 @@ def load_series(source: str | Path, columns: str | Sequence[str] | None = None) 
     if not is_there(path):
         known = ", ".join(repr(file.stem) for file in sorted(SHIPPED.glob("*.csv")))
         raise FileNotFoundError(f"{str(source)[:80]!r} is neither a file nor one of the series {known}")
-    lines = read_text(path).splitlines()
-    names = [name.strip().strip('"') for name in lines[0].split(",")]
-    columns = names if columns is None else [columns] if isinstance(columns, str) else list(columns)
-    for column in columns:
-        if names.count(column) != 1:
-            raise ValueError(
-                f"{str(path)!r}, line 1: {names.count(column)} columns are called {column!r}, of {', '.join(names)}"
-            )
-    places, rows = [names.index(column) for column in columns], []
-    for number, line in enumerate(lines[1:], 2):
-        values = line.split(",")
-        if not line.strip():
-            continue
-        if len(values) != len(names):
-            raise ValueError(f"{str(path)!r}, line {number}: {len(values)} values for {len(names)} columns")
-        rows.append([finite(values[place], path, number, names[place]) for place in places])
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal must be '.' or ',', not {decimal!r}")
+    text, sign = read_text(path, encoding), decimal or "."
+    separator = separator or find_separator(path, text, default=";" if sign == "," else ",")
+    rows = read_rows(path, text, separator)
     if not rows:
-        raise ValueError(f"{str(path)!r} has a line of names, and no numbers below it")
-    return torch.tensor(rows, dtype=torch.float64)
+        raise ValueError(f"{str(path)!r} has rows, but nothing in them")
+    first = rows[0].line
+    names, rows = split_names(path, rows, header, sign)
+    if columns is None:
+        columns = [name for k, name in enumerate(names) if name != time and not (k == 0 and is_index(names, rows))]
+    columns = [columns] if isinstance(columns, str) else list(columns)
+    if not columns:
+        raise ValueError(f"no column of {str(path)!r} is to be read, of {', '.join(names)}: name one in `columns`")
+    for column in [*columns, *([] if time is None else [time])]:
+        if names.count(column) != 1 or (not column and column != time):
+            called = f"{names.count(column)} columns are called {column!r}" if column else "a column has no name"
+            raise ValueError(f"{str(path)!r}, line {first}: {called}, of {', '.join(names)}")
 
+    def position(row: Row, name: str) -> str:
+        return f"{str(path)!r}, line {row.line}, column {name!r}"
 
-def finite(text: str, path: str | Path, line: int, column: str) -> float:
-    """Return the number that a text represents; ValueError, with the position, if it is not a finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if math.isfinite(value):
-        return value
-    text = text.strip()
-    problem = f"{text!r} is not a finite number" if text else "a value is missing"
-    raise ValueError(
-        f"{str(path)!r}, line {line}, column {column!r}: {problem}. Name the columns to read, or mend the file"
-    )
+    if time is not None:
+        times = [row.cells[names.index(time)] for row in rows]
+        check_times(times, [position(row, time) for row in rows], sign)
+    read = [(name, names.index(name)) for name in columns]
+    numbers = [[parse_number(row.cells[k], sign) for _, k in read] for row in rows]
+    for row, values in zip(rows, numbers, strict=True):
+        for (name, k), value in zip(read, values, strict=True):
+            if not math.isfinite(value):
+                raise ValueError(f"{position(row, name)}: {problem_of(row.cells[k], sign)}")
+    if separator == ";" and decimal is None:
+        for name, k in read:
+            pointed = [row for row in rows if "." in row.cells[k]]
+            if pointed and all(POINT_OR_THOUSAND.fullmatch(row.cells[k]) for row in pointed):
+                raise ValueError(
+                    f"{position(pointed[0], name)}: {pointed[0].cells[k]!r} has a decimal point or a thousands"
+                    " separator. Give decimal='.', or write the numbers without separators of thousands"
+                )
+    return torch.tensor(numbers, dtype=torch.float64)
 
 
 def windows(series: Tensor, length: int, horizon: int = 1, target: int = 0) -> tuple[Tensor, Tensor]:
@@ -82,10 +109,7 @@ def windows(series: Tensor, length: int, horizon: int = 1, target: int = 0) -> t
     variable. Returns (length, N, variables) and (N, horizon), where N = time - length - horizon + 1. ValueError if the
     series is too short, or is not of two dimensions.
     """
-    if series.dim() != 2:
-        raise ValueError(
-            f"a series is (time, variables), not {tuple(series.shape)}: give a plain one as series[:, None]"
-        )
+    check_series(series)
     if length < 1 or horizon < 1 or len(series) < length + horizon:
         raise ValueError(f"{len(series):,} steps are too few for windows of {length} steps and a horizon of {horizon}")
     # unfold: (N, variables, length)
@@ -94,18 +118,40 @@ def windows(series: Tensor, length: int, horizon: int = 1, target: int = 0) -> t
     return inputs, targets
 
 
+def check_series(series: Tensor) -> None:
+    """Raise ValueError if a series is not (time, variables)."""
+    if series.dim() != 2:
+        raise ValueError(
+            f"a series is (time, variables), not {tuple(series.shape)}: give a plain one as series[:, None]"
+        )
+
+
 class Scaling:
     """Each variable minus its mean, divided by its standard deviation, both computed from the training part.
 
-    learned_from: (time, variables), the training part and nothing else, or the future leaks in. ValueError for a
-    constant variable.
+    learned_from: (time, variables), the training part and nothing else, or the future leaks in. ValueError for fewer
+    than two steps, a value that is not finite, a constant variable, and one whose spread is too large or too small for
+    its type.
     """
 
     def __init__(self, learned_from: Tensor) -> None:
+        check_series(learned_from)
+        if len(learned_from) < 2:
+            raise ValueError(f"a spread needs at least 2 steps, not {len(learned_from)}")
+        if wrong := (~learned_from.isfinite()).nonzero().tolist():
+            step, variable = wrong[0]
+            value = learned_from[step, variable].item()
+            raise ValueError(f"variable {variable} is {value} at step {step}: fill or leave out such steps")
         self.mean, self.std = learned_from.mean(0), learned_from.std(0)
-        if not (self.std > 0).all():
-            constant = [k for k, std in enumerate(self.std.tolist()) if not std > 0]
-            raise ValueError(f"variable {constant[0]} is the same at every step: it has no spread to divide by")
+        constant = (learned_from == learned_from[0]).all(0)
+        for variable, std in enumerate(self.std.tolist()):
+            if constant[variable]:
+                raise ValueError(f"variable {variable} is the same at every step: it has no spread to divide by")
+            if not 0 < std < math.inf:
+                raise ValueError(
+                    f"the spread of variable {variable} is {std} in {learned_from.dtype}, which cannot represent it:"
+                    " change the unit of the series"
+                )
 
     def there(self, series: Tensor) -> Tensor:
         """Return the series (…, variables) scaled to a mean of about 0 and a standard deviation of about 1."""

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from companion.learning.files import is_there, read_text
+from companion.learning.indices import whole
 
 SHIPPED = Path(str(files("companion.learning") / "texts"))
 TIME_MACHINE = "https://d2l-data.s3-accelerate.amazonaws.com/timemachine.txt"
@@ -31,15 +32,15 @@ def shipped_texts() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.txt"))
 
 
-def load_text(source: str | Path, min_length: int = 1000) -> str:
+def load_text(source: str | Path, min_length: int = 1000, encoding: str = "utf-8") -> str:
     """Return a text as one string, in the form that `normalise` makes.
 
     source: the name of a text that comes with the package ("en", "ja", "ko", "zh"); "time_machine", H. G. Wells's novel
-    of 1895, which is downloaded once, checked and stored; or the path of a text file in UTF-8. min_length: the smallest
-    number of characters, since a model learns nothing from less.
+    of 1895, which is downloaded once, checked and stored; or the path of a text file. min_length: the smallest number
+    of characters, since a model learns nothing from less. encoding: that of a file without a byte-order mark.
 
     FileNotFoundError if there is no such name or file, ConnectionError if the download fails, ValueError for a text
-    that is not UTF-8, empty or too short.
+    that is in another encoding, empty or too short.
     """
     path = source
     if source in (names := shipped_texts()):
@@ -49,7 +50,7 @@ def load_text(source: str | Path, min_length: int = 1000) -> str:
     elif not is_there(source):
         known = ", ".join(map(repr, [*names, "time_machine"]))
         raise FileNotFoundError(f"{str(source)[:80]!r} is neither a file nor one of the texts {known}")
-    text = normalise(read_text(path))
+    text = normalise(read_text(path, encoding))
     if len(text) < min_length:
         raise ValueError(f"{str(source)!r} has {len(text):,} characters; at least {min_length:,} are needed")
     return text
@@ -128,8 +129,11 @@ class Vocabulary:
         return torch.tensor([self._indices.get(c, 0) for c in text_characters], dtype=torch.int64)
 
     def decode(self, indices: Tensor | Sequence[int]) -> str:
-        """Return the text of indices, a tensor (length) or a list; IndexError for one outside the vocabulary."""
-        indices = torch.as_tensor(indices, dtype=torch.int64).flatten().tolist()
+        """Return the text of indices, a tensor (length) or a list.
+
+        IndexError for one outside the vocabulary, ValueError for numbers that are not whole.
+        """
+        indices = whole("indices", indices).flatten().tolist()
         if wrong := [i for i in indices if not 0 <= i < len(self)]:
             raise IndexError(f"index {wrong[0]} is not in the vocabulary, which has 0 to {len(self) - 1}")
         return "".join(self.characters[i] for i in indices)

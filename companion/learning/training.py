@@ -47,12 +47,13 @@ def train(
 
     A stored run that was interrupted continues when the same call is made again with a new model and optimizer, and
     ends with the same weights, bit for bit. FloatingPointError once the loss or the gradients' norm is not finite,
-    before the weights change; ValueError for a file that stores another run.
+    before the weights change; ValueError for batches without a step or a target, and for a file that stores another run
+    or more epochs.
     """
     loss_function = loss_function or cross_entropy
     clip = math.inf if clip is None else clip
     kept = Checkpoint(checkpoint, model, optimizer, scheduler, batches, clip)
-    history, losses, state = kept.load() or ([], [], None)
+    history, losses, state = kept.load(epochs) or ([], [], None)
     history = [Epoch(*epoch) for epoch in history]
     steps, done = epochs * len(batches), len(history) * len(batches) + len(losses)
     with held_interrupts() as interrupts, progress_bar(steps, done, progress) as bar:
@@ -95,7 +96,10 @@ def train(
 
 
 def evaluate(model: nn.Module, batches: Any, loss_function: Callable[[Tensor, Tensor], Tensor] | None = None) -> float:
-    """Return the mean loss over the targets of `batches`, without dropout and without learning."""
+    """Return the mean loss over the targets of `batches`, without dropout and without learning.
+
+    ValueError if there is no target that counts.
+    """
     loss_function = loss_function or cross_entropy
     total, count, state = 0.0, 0, None
     with evaluation_of(model):
@@ -103,6 +107,8 @@ def evaluate(model: nn.Module, batches: Any, loss_function: Callable[[Tensor, Te
             outputs, state = model(inputs, state if batches.carried else None)
             asked = int((targets != IGNORED).sum())
             total, count = total + loss_function(outputs, targets).item() * asked, count + asked
+    if count == 0:
+        raise ValueError(f"the batches have no target to evaluate: there is none, or all are {IGNORED}")
     return total / count
 
 

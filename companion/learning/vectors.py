@@ -16,29 +16,37 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from companion.learning.files import read_text
+from companion.learning.files import is_there, read_text
 from companion.learning.text import load_text
 
 SHIPPED = Path(str(files("companion.learning") / "texts" / "en.vec"))
+# two counts, a word, and no number as text after it
+BINARY = re.compile(rb"\d+ \d+\n[^\n ]* (?![-+]?\d+\.?\d*(?:[eE][-+]?\d+)?[ \r\n])")
 
 
-def load_vectors(path: str | Path, words: Iterable[str], dtype: torch.dtype | None = None) -> tuple[Tensor, list[str]]:
+def load_vectors(
+    path: str | Path, words: Iterable[str], dtype: torch.dtype | None = None, encoding: str = "utf-8"
+) -> tuple[Tensor, list[str]]:
     """Return the vectors of a vocabulary's words, (len(words), dim), and the words that the file lacks.
 
-    path: a file of vectors in UTF-8. words: strings, in the order of their indices; the rows come in that order, zeros
-    for a word that the file lacks. Upper and lower case are different words. The whole file is read into memory.
+    path: a file of vectors. words: strings, in the order of their indices; the rows come in that order, zeros for a
+    word that the file lacks. Upper and lower case are different words. The whole file is read into memory. dtype: a
+    floating-point type, torch's default if None. encoding: that of a file without a byte-order mark.
 
-    FileNotFoundError if there is no such file. ValueError, with the line, for a file that is not UTF-8; for a line with
-    a wrong number of values, or a value that is not a finite number; for a repeated word; for fewer or more lines than
-    the first one announces, as when a download was cut. ValueError if one of `words` is repeated.
+    FileNotFoundError if there is no such file. ValueError, with the line, for a file in another encoding or in the
+    binary format of word2vec; for a line with a wrong number of values, or a value that is not a finite number or too
+    large for `dtype`; for a repeated word; for fewer or more lines than the first one announces, as when a download was
+    cut. ValueError if one of `words` is repeated, and for a `dtype` of whole numbers.
     """
     words = list(words)
     index_of = {word: i for i, word in enumerate(words)}
     if len(index_of) < len(words):
         raise ValueError(f"in words {Counter(words).most_common(1)[0][0]!r} comes twice: each word needs one index")
+    if dtype is not None and not dtype.is_floating_point:
+        raise ValueError(f"dtype must be a floating-point type, such as torch.float32, not {dtype}")
     present, vectors = set(), torch.zeros(0)
     seen: dict[str, int] = {}
-    for line, word, values in _lines(path):
+    for line, word, values in _lines(path, encoding):
         if word in seen:
             raise ValueError(f"{str(path)!r}, line {line}: {word!r} is already in line {seen[word]}")
         if not seen:
@@ -46,19 +54,34 @@ def load_vectors(path: str | Path, words: Iterable[str], dtype: torch.dtype | No
         seen[word] = line
         if word in index_of:
             present.add(word)
-            vectors[index_of[word]] = torch.tensor(values, dtype=dtype)
+            vectors[index_of[word]] = vector = torch.tensor(values, dtype=dtype)
+            if not vector.isfinite().all():
+                largest = max(values, key=abs)
+                raise ValueError(f"{str(path)!r}, line {line}: {largest} is too large for {vector.dtype}: give another")
     return vectors, [word for word in words if word not in present]
 
 
-def _lines(path):
+def _lines(path, encoding):
     """Yield (line number, word, list of values) for each line of a file of vectors."""
     # not splitlines(), which also splits at characters that are words in some files
-    lines = read_text(path).split("\n")
+    try:
+        lines = read_text(path, encoding).split("\n")
+    except ValueError:
+        if is_there(path) and Path(path).is_file():
+            with open(path, "rb") as file:
+                if BINARY.match(file.read(4096)):
+                    raise ValueError(
+                        f"{str(path)!r} is in the binary format of word2vec. Store it as text, with gensim:"
+                        " save_word2vec_format(…, binary=False)"
+                    ) from None
+        raise
     if not lines[-1].strip():
         lines.pop()
     head = re.fullmatch(r"(\d+) (\d+)\s*", lines[0])
     count, dim = (int(head[1]), int(head[2])) if head else (len(lines), None)
     first = 2 if head else 1
+    if not head and len(lines) > 1 and (dim := _trailing(lines[0])) != _trailing(lines[1]):
+        dim = None  # one of both is damaged: the message says which
     for number, line in enumerate(lines[first - 1 :], first):
         parts = line.rstrip(" \r").split(" ")
         dim = dim or len(parts) - 1
@@ -66,7 +89,13 @@ def _lines(path):
         # a word may contain blanks, as some of GloVe's do: the word is all before the last `dim` values
         inside = values[: max(0, len(values) - dim)]
         where = f"{str(path)!r}, line {number}"
-        if dim < 1 or len(values) < dim or any(value is not None for value in inside):
+        if dim < 1:
+            raise ValueError(
+                f"{where}: 0 values after {parts[0][:40]!r}. Separate them by single blanks, not tabs or commas"
+            )
+        if "\t" in line and (len(values) < dim or None in values[-dim:]):
+            raise ValueError(f"{where} has tabs: separate the word and the numbers by single blanks")
+        if len(values) < dim or any(value is not None for value in inside):
             last = ". It is the last line: is the file cut off?" if number == len(lines) else ""
             raise ValueError(f"{where}: {len(values)} values after {parts[0]!r}, where {dim} are expected{last}")
         values = values[len(inside) :]
@@ -80,10 +109,16 @@ def _lines(path):
         )
 
 
+def _trailing(line):
+    """Return how many of the parts at the end of a line are numbers, without the first part: None for none."""
+    values = [_value(part) for part in line.rstrip(" \r").split(" ")[1:]]
+    return next((k for k, value in enumerate(reversed(values)) if value is None), len(values)) or None
+
+
 def _value(text):
     """Return the number that a text represents, or None."""
     try:
-        return float(text)
+        return None if "_" in text else float(text)  # Python would read 1_000
     except ValueError:
         return None
 

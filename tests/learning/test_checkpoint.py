@@ -221,6 +221,26 @@ def test_missing_folder_is_reported_before_training(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder .*none' to keep run.pt in"):
         run.train()
     assert run.calls == 0
+    with pytest.raises(ValueError, match="is a folder; give the path of a file in it"):
+        Run(tmp_path).train()
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_run_of_more_epochs_is_refused_and_kept(tmp_path, interrupted):
+    path, run = tmp_path / "run.pt", Run(tmp_path / "run.pt")
+    if interrupted:
+        run.interrupts_at = {14: 1}
+        with pytest.raises(KeyboardInterrupt):
+            run.train()
+    else:
+        run.train()
+    fewer, raw = Run(path, seed=5), path.read_bytes()
+    fewer.epochs, before = 2, weights_of(fewer.model)
+    with pytest.raises(
+        ValueError, match=f"a run of {'2 epochs and 2 steps' if interrupted else '3 epochs'}, more than"
+    ):
+        fewer.train()
+    assert same(weights_of(fewer.model), before) and path.read_bytes() == raw
 
 
 def test_run_that_could_not_be_loaded_is_not_saved(tmp_path):

@@ -5,7 +5,16 @@ import torch
 from torch import nn
 
 import companion
-from companion.learning.classifier import SUMMARIES, SequenceClassifier, accuracy, answers, confusion, learn
+from companion.learning.classifier import (
+    SUMMARIES,
+    SequenceClassifier,
+    accuracy,
+    answers,
+    confusion,
+    learn,
+    max_over_time,
+    mean_over_time,
+)
 from companion.learning.examples import collate
 from companion.learning.ngrams import BagClassifier, NGrams, naive_bayes, ngrams
 
@@ -45,6 +54,16 @@ def test_wrong_lengths_and_sizes_are_refused():
     for wrong in ([7, 1], [8, 1, 1, 1], [7] * 7):
         with pytest.raises(ValueError, match="4 sequences of up to 7 elements"):
             model(indices, torch.tensor(wrong))
+    for lengths, message in (
+        (torch.tensor([7, 0, 1, 1]), r"lengths\[1\] is 0: .* at least one element"),
+        (torch.tensor([7, 1, 1.5, 1]), "lengths must be whole numbers"),
+        (torch.tensor([], dtype=torch.int64), "lengths are empty"),
+        ([7, 1, 1, 1], "a tensor .*, not a list"),
+        (torch.tensor(7), r"a tensor .*, not \(\)"),
+    ):
+        for read in (model, mean_over_time, max_over_time):
+            with pytest.raises(ValueError, match=message):
+                read(indices if read is model else torch.ones(7, 4, 2), lengths)
     for layer, options, message in (
         (nn.GRU(4, 4), {}, "makes 3 features, the recurrent layer reads 4"),
         (nn.GRU(3, 4, batch_first=True), {}, "time first"),
@@ -65,6 +84,18 @@ def test_classifier_learns_and_confusion_counts():
     assert confusion(torch.tensor([1, 1]), torch.tensor([0, 2]), 3).tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
 
 
+def test_epochs_without_batches_are_refused():
+    model = model_of(nn.GRU(3, 8, **float64))
+    optimizer = torch.optim.Adam(model.parameters())
+    batch = collate(list(zip(SEQUENCES, TARGETS, strict=True)))
+    for batches, epoch in (([], 1), (iter([batch]), 2)):
+        with pytest.raises(ValueError, match=f"epoch {epoch} has no batches: give a list"):
+            learn(model, batches, optimizer, epochs=2)
+        for measure in (answers, accuracy):
+            with pytest.raises(ValueError, match="there are no batches: give a list"):
+                measure(model, batches)
+
+
 @pytest.mark.parametrize(
     "found, right, message",
     [
@@ -72,6 +103,7 @@ def test_classifier_learns_and_confusion_counts():
         ([0, -1], [0, 1], r"found\[1\] is -1; only"),
         ([0, 1, 2], [0, 1, 3], r"right\[2\] is 3; only"),
         ([0, 1], [-1, 1], r"right\[0\] is -1; only"),
+        ([0.0, 1.7], [0, 1], "found must be whole numbers"),
         ([0, 1], [0], r"found \(2,\) and right \(1,\) must have the same shape"),
     ],
 )
@@ -110,6 +142,8 @@ def test_naive_bayes_equals_the_formula():
             for sign in text:
                 p *= (counts[k][sign] + alpha) / total
             assert got[row, k].item() == pytest.approx(torch.tensor(p, **float64).log().item(), abs=1e-12)
+    with pytest.raises(ValueError, match="learned_from is empty"):
+        naive_bayes([], 3, 2)
     with pytest.raises(ValueError, match="alpha must be above 0"):
         naive_bayes([], 3, 2, 0)
     assert not BagClassifier(4, 2)(torch.tensor([[1, 2]])).any()

@@ -49,3 +49,9 @@ def test_index_outside_the_vocabulary_is_refused(index):
         Counts([0, 1, index], SIZE, 1)
     with pytest.raises(ValueError, match=message):
         Counts([0, 1], SIZE, 1).perplexity([0, 1, index])
+
+
+@pytest.mark.parametrize(("sequence", "message"), [([0], "at least 2 indices, not 1"), ([0.0, 1.5], "whole numbers")])
+def test_sequences_without_a_perplexity_are_refused(sequence, message):
+    with pytest.raises(ValueError, match=message):
+        Counts([0, 1], SIZE, 1).perplexity(sequence)

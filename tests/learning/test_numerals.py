@@ -93,6 +93,8 @@ def test_wrong_arguments_are_refused():
         task.encode(" - ")
     with pytest.raises(ValueError, match=r"indices\[1\] is -1; only 0 to 10 are allowed"):
         task.decode([3, -1, 0])
+    with pytest.raises(ValueError, match="whole numbers"):
+        task.decode([1.7, 0])
     with pytest.raises(ValueError, match="longest must be a number of digits from 1 to 12, not 13"):
         Numerals("en", longest=13)
     with pytest.raises(ValueError, match="numbers of 3 digits are not held out"):

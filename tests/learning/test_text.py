@@ -59,8 +59,9 @@ def test_shipped_text(name, length):
         "é\n한\n\n".encode("utf-8-sig"),
         "é\r\n한\r\r\n".encode(),
         unicodedata.normalize("NFD", "é\n한\n\n").encode(),
+        "é\n한\n\n".encode("utf-16"),
     ],
-    ids=["as it is", "byte-order mark", "line ends of Windows and old Macs", "decomposed"],
+    ids=["as it is", "byte-order mark", "line ends of Windows and old Macs", "decomposed", "UTF-16"],
 )
 def test_files_are_read_in_every_form(tmp_path, raw):
     path = tmp_path / "a text"
@@ -79,7 +80,7 @@ def test_files_are_read_in_every_form(tmp_path, raw):
         (b" \r\n\t", "is empty"),
         (b"abc", "has 3 characters; at least 4 are needed"),
         (b"ab\xe9d", r"is not a text in UTF-8 \(line 1, byte 2 cannot be read\)"),
-        ("한국어".encode("utf-16"), "is not a text in UTF-8"),
+        ("한국어".encode("utf-16")[:-1], "is not a text in UTF-16"),
     ],
 )
 def test_files_that_are_not_text_are_refused(tmp_path, raw, words):
@@ -203,3 +204,10 @@ def test_unknown_characters_are_named_once():
 def test_indices_outside_the_vocabulary_are_refused(indices):
     with pytest.raises(IndexError, match="index (-1|4) is not in the vocabulary, which has 0 to 3"):
         Vocabulary("abc").decode(indices)
+
+
+@pytest.mark.parametrize("indices", [[1.7], [1, 2.0], torch.tensor([1.0]), torch.tensor([True])])
+def test_indices_that_are_not_whole_are_refused(indices):
+    with pytest.raises(ValueError, match=r"indices must be whole numbers \(int64\), not torch"):
+        Vocabulary("abc").decode(indices)
+    assert Vocabulary("abc").decode([]) == ""

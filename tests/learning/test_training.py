@@ -180,3 +180,25 @@ def test_weights_stay_finite_when_loss_or_gradients_do_not(words, wrong, clip):
     with pytest.raises(FloatingPointError, match=f"{words} in epoch 1, step 3. The weights are still those of"):
         run.train(clip=clip, loss_function=loss)
     assert same(weights_of(run.model), weights[2]) and not same(weights[1], weights[2])
+
+
+def test_batches_without_steps_or_targets_are_refused():
+    class Batches:
+        carried = False
+
+        def __init__(self, *pairs):
+            self.pairs = pairs
+
+        def __len__(self):
+            return len(self.pairs)
+
+        def epoch(self, number):
+            return iter(self.pairs)
+
+    model = model_of()
+    with pytest.raises(ValueError, match="batches are empty: an epoch needs at least one step"):
+        train(model, Batches(), torch.optim.SGD(model.parameters(), lr=0.1), 1, progress=False)
+    nothing = torch.zeros(2, 1, dtype=torch.int64), torch.full((2, 1), IGNORED)
+    for batches in (Batches(), Batches(nothing)):
+        with pytest.raises(ValueError, match="no target to evaluate"):
+            evaluate(model, batches)

@@ -32,6 +32,18 @@ def test_rows_are_in_the_order_of_the_vocabulary(file, head, ending):
 def test_words_may_contain_blanks_or_be_numbers_or_control_characters(file):
     vectors, missing = load_vectors(file("7 3 4\n. . . 1 2\n\x85 5 6\n\u2028 7 8\n"), [". . .", "7", "\x85", "\u2028"])
     assert vectors.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]] and not missing
+    assert load_vectors(file(". . . 1 2\n7 3 4\n"), [". . .", "7"])[0].tolist() == [[1, 2], [3, 4]]
+
+
+def test_numbers_that_a_type_cannot_represent_are_refused(file):
+    path = file("a 1 2\nb 65504 -1e5\n")
+    assert load_vectors(path, ["a"], torch.float16)[0].tolist() == [[1, 2]]
+    for dtype, message in (
+        (torch.float16, "line 2: -100000.0 is too large for torch.float16"),
+        (torch.int64, "a floating"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_vectors(path, ["b"], dtype)
 
 
 @pytest.mark.parametrize(
