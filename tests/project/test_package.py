@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import tomllib
 
 import pytest
 
