@@ -24,6 +24,7 @@ from tests.project.paths import ROOT
 BUILD = "import sys, setuptools.build_meta as backend; getattr(backend, sys.argv[1])('..')"
 SITE, REPOSITORY = "https://unrolled.test", "https://code.test/someone/unrolled"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+links = pytest.mark.skipif(os.name == "nt", reason="Windows makes no links for everyone")
 COMMAND = 'pip install "unrolled[notebook]"'
 
 
@@ -180,6 +181,21 @@ for program in programs:
     print(message(program))
 """
 
+RUN_CELLS = """
+import json
+import matplotlib
+from IPython.core.interactiveshell import InteractiveShell
+
+matplotlib.use("agg")
+for path in paths:
+    InteractiveShell.clear_instance()
+    for cell in json.load(open(path, encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code" and "raises-exception" not in cell["metadata"].get("tags", []):
+            InteractiveShell.instance().run_cell("".join(cell["source"])).raise_error()
+    matplotlib.pyplot.close("all")
+"""
+CHAPTERS = "embedding", "rnn", "lstm", "lstm_parameters"  # each takes seconds
+
 
 def statements_of_import():
     """Return all statements of chapters and assignments that import something."""
@@ -193,7 +209,7 @@ def statements_of_import():
 
 
 @pytest.mark.heavy
-@pytest.mark.skipif(os.name == "nt", reason="Windows makes no links for everyone")
+@links
 def test_imports_and_data(environment):
     extra, folder, run = environment
     skipped = () if extra else ("companion.page", "companion.figures")
@@ -202,7 +218,7 @@ def test_imports_and_data(environment):
     if extra:
         lines = statements_of_import()
         assert len(lines) > 100
-        run("\n".join(lines))
+        run("\n".join(["import ipykernel, pooch", *lines]))
     else:
         packages = {"companion.page": "IPython", "companion.page.pictures": "IPython", "companion.figures": "traitlets"}
         programs = {f"import {name}": package for name, package in packages.items()}
@@ -213,7 +229,15 @@ def test_imports_and_data(environment):
 
 
 @pytest.mark.heavy
-@pytest.mark.skipif(os.name == "nt", reason="Windows makes no links for everyone")
+@links
+@pytest.mark.parametrize("environment", ["notebook"], indirect=True, ids=["unrolled[notebook]"])
+def test_chapters_run(environment):
+    paths = [str(ROOT / f"book/en/{name}.ipynb") for name in CHAPTERS]
+    environment[2](f"paths = {paths}\n{RUN_CELLS}")
+
+
+@pytest.mark.heavy
+@links
 @pytest.mark.parametrize("environment", [""], indirect=True, ids=["unrolled"])
 def test_programs_of_the_readme(environment):
     _, folder, run = environment
