@@ -1,4 +1,4 @@
-"""Test the files that others get: those of the installed package, and those that git checks out."""
+"""Test the files that git checks out."""
 
 import shutil
 import subprocess
