@@ -61,6 +61,7 @@ lint: $(ENVIRONMENT)
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy --no-error-summary
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/python -m book.tools.scripts
 
 format: $(ENVIRONMENT)

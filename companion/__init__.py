@@ -16,6 +16,8 @@ from companion.layers.through_time import by_hand
 from companion.layers.transformer import TransformerEncoderLayer
 from companion.proof import Comparison, compare
 
+__version__ = "0.1.0"
+
 __all__ = [
     "GRU", "LSTM", "MLSTM", "RNN", "AdditiveAttention", "Blocks", "Comparison", "DeltaNet", "Embedding", "GRUCell",
     "GatedDeltaNet",

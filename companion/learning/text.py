@@ -16,6 +16,7 @@ import regex
 import torch
 from torch import Tensor
 
+from companion.extra import notebook_extra
 from companion.learning.files import is_there, read_text
 from companion.learning.indices import whole
 
@@ -39,8 +40,9 @@ def load_text(source: str | Path, min_length: int = 1000, encoding: str = "utf-8
     of 1895, which is downloaded once, checked and stored; or the path of a text file. min_length: the smallest number
     of characters, since a model learns nothing from less. encoding: that of a file without a byte-order mark.
 
-    FileNotFoundError if there is no such name or file, ConnectionError if the download fails, ValueError for a text
-    that is in another encoding, empty or too short.
+    FileNotFoundError if there is no such name or file, ConnectionError if the download fails,
+    ModuleNotFoundError if the package that downloads is not installed (`pip install "unrolled[notebook]"`), ValueError
+    for a text that is in another encoding, empty or too short.
     """
     path = source
     if source in (names := shipped_texts()):
@@ -58,7 +60,8 @@ def load_text(source: str | Path, min_length: int = 1000, encoding: str = "utf-8
 
 def download(url: str, known_hash: str, name: str) -> Path:
     """Download a file once, with a progress bar, and return its path; its checksum is compared at each use."""
-    import pooch  # imported late: it imports a progress bar that warns where there are no widgets
+    with notebook_extra():
+        import pooch  # imported late: it imports a progress bar that warns where there are no widgets
 
     pooch.get_logger().setLevel("WARNING")
     folder = pooch.os_cache("unrolled")

@@ -11,13 +11,17 @@ import statistics
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import torch
-from IPython import get_ipython
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+from companion.extra import notebook_extra
+
+with notebook_extra():
+    import matplotlib.pyplot as plt
+    from IPython import get_ipython
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+    from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 # Legible on white and on black: the site shows the same figure in light and dark.
 BLUE, ORANGE, GREEN, PURPLE, RED = "#2f7fc1", "#d9731a", "#2f9460", "#8e63c7", "#d1495b"

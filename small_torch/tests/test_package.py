@@ -1,21 +1,20 @@
-"""The wheel of small_torch: its contents, its dependencies, and a training step in a Python without torch."""
+"""The wheel of small_torch: its contents, its metadata, and a training step where only it and numpy are installed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
-from email import message_from_bytes
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.metadata import Metadata
 
 PROJECT = Path(__file__).resolve().parents[1]
 MAX_WHEEL_BYTES = 210_000
 TRAINING_STEP = """
-import sys
-
-sys.modules.update(torch=None, companion=None)  # importing one of these raises ImportError
 import small_torch as torch
 
 print(torch.__file__)
@@ -48,20 +47,30 @@ def test_wheel_holds_small_torch_and_needs_numpy_only(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
-        dependencies = message_from_bytes(archive.read(metadata)).get_all("Requires-Dist")
+        metadata = Metadata.from_email(archive.read(metadata))  # raises errors for what an index refuses
     source = PROJECT / "src"
     modules = {path.relative_to(source).as_posix() for path in source.glob("small_torch/**/*.py")}
     assert {name for name in names if ".dist-info/" not in name} == modules
-    assert dependencies == ["numpy>=2"]
+    assert [*map(str, metadata.requires_dist)] == ["numpy>=2"]
+    assert metadata.keywords and metadata.classifiers and metadata.description_content_type == "text/markdown"
+    assert not re.search(r"\]\((?!https:)", metadata.description)  # an index has no folder for relative links
+    assert (PROJECT / "LICENSE").read_bytes() == (PROJECT.parent / "LICENSE").read_bytes()
     assert wheel.stat().st_size < MAX_WHEEL_BYTES
 
 
 def test_training_step_without_torch(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
+    numpy = distribution("numpy")
+    for name in {file.parts[0] for file in numpy.files} - {".."}:
+        (tmp_path / name).symlink_to(numpy.locate_file(name))
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     process = subprocess.run(
-        [sys.executable, "-c", TRAINING_STEP], cwd=tmp_path, env=environment, capture_output=True, text=True
+        [sys.executable, "-S", "-c", TRAINING_STEP],  # without site-packages
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert not process.returncode, process.stderr
     module_path, first_loss, second_loss = process.stdout.splitlines()

@@ -84,6 +84,16 @@ def test_the_published_site_has_what_runs_its_cells():
     assert ".venv/bin/python -m book.live.fetch" in commands[: commands.index(build)]
 
 
+def test_only_a_tag_uploads_packages_and_only_after_their_checks():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/package.yml").read_text(encoding="utf-8"))
+    jobs, uploads = workflow["jobs"], "pypa/gh-action-pypi-publish"
+    (name,) = [name for name, job in jobs.items() if any(uploads in step.get("uses", "") for step in job["steps"])]
+    assert jobs[name]["if"] == "github.ref_type == 'tag'" and {*jobs[name]["needs"]} == {*jobs} - {name}
+    assert [name for name, job in jobs.items() if "id-token" in job.get("permissions", {})] == [name]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert any(step.get("run", "").startswith(".ci/release ") for step in jobs["build"]["steps"])
+
+
 def test_installs_once_and_again_for_new_pins_another_place_or_another_python(machine):
     machine.add("python3")
     assert machine.run()[2] == MADE

@@ -1,24 +1,11 @@
-"""Test the files that others get: those of the installed package, and those that git checks out."""
+"""Test the files that git checks out."""
 
 import shutil
 import subprocess
-import tomllib
 
 import pytest
 
 from tests.project.paths import ROOT
-
-
-def test_package_data_names_all_files_that_are_not_python():
-    package = ROOT / "companion"
-    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
-        "package-data"
-    ]
-    packed = {path for pattern in patterns["companion"] for path in package.glob(pattern)}
-    files = {path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
-    files.remove(package / "README.md")  # for developers
-    assert len(files) > 30 and files <= packed
-    assert not [pattern for pattern in patterns["companion"] if not any(package.glob(pattern))]
 
 
 def test_files_are_checked_out_alike_on_every_system(tmp_path):

@@ -14,10 +14,11 @@ from tests.project.paths import ROOT, files
 ROOMS = {
     "companion.layers": set(),
     "companion.proof": set(),
-    "companion.page": set(),
-    "companion.learning": {"companion.layers"},
+    "companion.extra": set(),
+    "companion.page": {"companion.extra"},
+    "companion.learning": {"companion.layers", "companion.extra"},
     "companion.check": {"companion.layers"},
-    "companion.figures": {"companion.layers", "companion.learning"},
+    "companion.figures": {"companion.layers", "companion.learning", "companion.extra"},
     "companion": {"companion.layers", "companion.proof"},
     "small_torch": set(),
     "assignments.words": {"companion.check"},
@@ -39,6 +40,7 @@ ROOMS["book.tools"] = {"book.editions", "book.npm", "book.site", "companion.chec
 OUTSIDE = {
     "companion.layers": {"torch"},
     "companion.proof": {"torch"},
+    "companion.extra": set(),
     "companion.check": {"torch"},
     "companion.learning": {"torch", "regex", "pooch", "tqdm", "safetensors", "IPython"},
     "small_torch": {"numpy"},

@@ -294,5 +294,5 @@ def test_links_to_colab_and_binder_need_a_repository(edition):
         f"https://colab.test/github/someone/unrolled/blob/book/{inside}",
         f"https://binder.test/v2/gh/someone/unrolled/book?urlpath={quote(f'lab/tree/{inside}', safe='')}",
     ]
-    assert "<code>%pip install git+https://github.com/someone/unrolled@book</code>" in html
+    assert '<code>%pip install "unrolled[notebook] @ git+https://github.com/someone/unrolled@book"</code>' in html
     assert (editions.BOOK.parent / inside).is_file()

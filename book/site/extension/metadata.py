@@ -59,7 +59,7 @@ def ways_to_run(app, path):
         services = options.get("launch_buttons") or {}
         if colab := services.get("colab_url"):
             links.append((f"{colab.rstrip('/')}/github/{name}/blob/{branch}/{inside}", _("Open in Colab")))
-            command = f"<code>%pip install git+{escape(repository)}@{branch}</code>"
+            command = f'<code>%pip install "unrolled[notebook] @ git+{escape(repository)}@{branch}"</code>'
             colab_note = f"<p>{escape(_('Colab lacks the package companion. There, run this first: %(command)s')) % {'command': command}}</p>"  # noqa: E501
         if binder := services.get("binderhub_url"):
             target = quote(f"lab/tree/{inside}", safe="")
