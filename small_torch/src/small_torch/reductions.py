@@ -90,10 +90,11 @@ def mean(input, dim=..., keepdim: bool = False, *, dtype=None):
 
 def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the variance; its divisor is the count minus `correction`, which is 1 by default."""
-    return variance("var", input, dim, unbiased, keepdim, correction)
+    return variance("var", input, dim, unbiased, keepdim, correction)[0]
 
 
 def variance(name, input, dim, unbiased, keepdim, correction):
+    """Return the variance as a tensor, and as an array of float64, in which torch computes it."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     refuse_type("var", input)
@@ -103,19 +104,18 @@ def variance(name, input, dim, unbiased, keepdim, correction):
     if count <= ddof:
         reason = "Correction should be strictly less than the reduction factor (input numel divided by output numel)."
         warn_once(f"{name}(): degrees of freedom is <= 0. {reason}")
-    x = x.astype(np.float32) if x.dtype == np.float16 else x
     with np.errstate(all="ignore"):
-        deviations = np.abs(x - total(x, axes, True) / np.asarray(count, x.dtype))
-        array = total(deviations * deviations, axes, keepdim) / deviations.dtype.type(builtins.max(count - ddof, 0))
+        deviations = np.abs(x - x.sum(axes, np.result_type(x, np.float64), keepdims=True) / count)
+        array = total(deviations * deviations, axes, keepdim) / builtins.max(count - ddof, 0)
     slope, kept = 2 / (count - ddof) if count != ddof else math.inf, kept_shape(x.shape, axes)
     rule = lambda g: g.reshape(kept) * slope * (input - mean(input, axes, True))  # noqa: E731
-    return record(array.astype(input._array.real.dtype), "Var", (input,), rule, [input])
+    return record(array.astype(input._array.real.dtype), "Var", (input,), rule, [input]), array
 
 
 def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the standard deviation. If all numbers are equal, its gradient is zero."""
-    square = variance("std", input, dim, unbiased, keepdim, correction)
-    return record_formula(STD, np.sqrt(square._array), square)
+    square, array = variance("std", input, dim, unbiased, keepdim, correction)
+    return record_formula(STD, np.sqrt(array).astype(square._array.dtype), square)
 
 
 STD = Formula("Std", lambda g, y: masked(g / (2 * y), y == 0))
@@ -130,7 +130,7 @@ def prod(input, dim: int = None, keepdim: bool = False, *, dtype=None):
 
     def way(g, a, y):
         if a._array.all():
-            return g.reshape(kept) * (y.reshape(kept) / a)
+            return g.reshape(kept) * (y.reshape(kept) / a) if a.ndim else g
         # the products of all other numbers, not quotients: numbers are zero
         rows, at = (a.reshape(-1), 0) if len(axes) != 1 else (a, axes[0])
         before = shift(rows, at).cumprod(at)
