@@ -87,9 +87,14 @@ def setitem(tensor, index, value):
     take_graph(view, new)
 
 
+EXACT = "abs ceil clamp floor nan_to_num neg round sgn sign trunc"  # take no `out` of another type
+
+
 def give_to(out, result, name):
     """Give a result to the tensor `out`, which takes the result's shape, as one change in place."""
     refuse(result.requires_grad or out.requires_grad, "gradient of out", name)
+    wrong = result.dtype is not out.dtype and name in EXACT.split() and not out.is_complex()
+    refuse(wrong, "Found dtype {} but expected {}", out.dtype.title, result.dtype.title)
     refuse(result.dtype.kind > out.dtype.kind, "cast", result.dtype.title, out.dtype.title)
     if out.shape != result.shape:
         n, memory = result.numel(), out._array.reshape(-1)
