@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
-from .memory import contiguous
+from .memory import contiguous, copy_array
 from .operands import refuse_type
 
 
@@ -75,6 +75,6 @@ def round(input, *, decimals=0):
     return record_formula(ROUND, np.round(input._array, decimals), input)
 
 
-def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
-    x = input._array
-    return record_formula(NAN_TO_NUM, np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf), input)
+def nan_to_num(input, nan: float = None, posinf: float = None, neginf: float = None):
+    x = copy_array(input._array)
+    return record_formula(NAN_TO_NUM, np.nan_to_num(x, False, float(nan or 0), posinf, neginf), input)
