@@ -181,8 +181,8 @@ class Watch:
 
     def repeats(self, text):
         """Return whether a statement names a tensor that repeats its numbers."""
-        named = (self.names.get(name) for name in re.findall(r"\bv\d+\b", text))
-        return any(0 in x.stride() for x in named if isinstance(x, torch.Tensor))
+        named = [self.names.get(name) for name in re.findall(r"\bv\d+\b", text)]
+        return any(0 in x.stride() for x in tensors_in(named, False) if isinstance(x, torch.Tensor))
 
     def changed(self):
         """Return the names of variables that have changed since the last call."""
