@@ -6,6 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from .absent import EXPLANATION
 from .arguments import Number
 from .comparing import maximum, minimum
 from .elementwise import Formula, alias, floating, masked, record_formula, set_name
@@ -16,7 +17,7 @@ from .messages import refuse, warn_once
 from .operands import refuse_type
 from .rearranging import flip
 from .shapes import check_dims, reshape, unsqueeze
-from .tape import recording, rename_node
+from .tape import recording, rename_node, transforming
 from .tensor import Tensor, axis, record, record_many
 
 
@@ -129,7 +130,7 @@ def prod(input, dim: int = None, keepdim: bool = False, *, dtype=None):
     kept = kept_shape(x._array.shape, axes)
 
     def way(g, a, y):
-        if a._array.all():
+        if a._array.all() and not transforming[0]:
             return g.reshape(kept) * (y.reshape(kept) / a) if a.ndim else g
         # the products of all other numbers, not quotients: numbers are zero
         rows, at = (a.reshape(-1), 0) if len(axes) != 1 else (a, axes[0])
@@ -318,8 +319,7 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
             array = np.sqrt(array) if p == 2 else array ** (1 / p)
 
     def way(g, a, y):
-        if p == 0:
-            return None
+        refuse(p == 0, "The gradient of norm with p = 0 {}", EXPLANATION)
         g, length = g.reshape(kept), y.reshape(kept)
         share = masked(g / length ** (p - 1), length._array == 0)  # 0 where all numbers are 0
         return share * (a if p == 2 else masked(a.sgn() * a.abs() ** (p - 1), a._array == 0))
