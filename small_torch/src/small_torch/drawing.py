@@ -163,6 +163,7 @@ def normal_(tensor, mean: float = 0.0, std: float = 1.0, *, generator=None):
 def random_(tensor, low=None, high=None, *, generator=None, **named):
     """Draw integers below `low`, or from `low` to below `high`; without either, any that the type holds."""
     low, high = parse_bounds("random_", low, high, named)
+    refuse(float in (type(low), type(high)), "random_() received an invalid combination of arguments", kind=TypeError)
     if low is None and high is None:
         return write(tensor, "Random.2", generator, "full_range", tensor._array.dtype)
     node = "Random.1" if high is None else "Random"
