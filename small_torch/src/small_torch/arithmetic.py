@@ -32,6 +32,7 @@ def scale(input, other, alpha):
     a, b = operands(input, other)
     refuse(isinstance(alpha, bool) and a.dtype.kind, "Boolean alpha only supported for Boolean results.")
     fits = a.dtype.kind >= (3 if isinstance(alpha, complex) else 2 if isinstance(alpha, float) else 0)
+    a.dtype.kind > 1 and check_fill(alpha, a.dtype)
     refuse(not fits, "For integral input tensors, argument alpha must not be a floating point number.")
     return a, mul(b, alpha if a.dtype.kind else bool(alpha))
 

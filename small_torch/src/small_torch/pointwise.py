@@ -6,7 +6,9 @@ import numpy as np
 
 from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
 from .memory import contiguous, copy_array
+from .messages import refuse
 from .operands import refuse_type
+from .tape import recording
 
 
 def sigmoid_array(x):
@@ -76,5 +78,7 @@ def round(input, *, decimals=0):
 
 
 def nan_to_num(input, nan: float = None, posinf: float = None, neginf: float = None):
+    text = "nan_to_num does not support automatic differentiation for outputs with complex dtype."
+    refuse(input.is_complex() and input._requires_grad and recording[0], text)
     x = copy_array(input._array)
     return record_formula(NAN_TO_NUM, np.nan_to_num(x, False, float(nan or 0), posinf, neginf), input)

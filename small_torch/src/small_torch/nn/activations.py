@@ -70,7 +70,7 @@ def gelu_formula(x, *, approximate="none"):
     refuse(approximate not in ("none", "tanh"), "approximate argument must be either none or tanh.")
     if approximate == "tanh":
         return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-    if x.numel() > 1 and x._array.dtype == np.float32:
+    if x.numel() > 1 and x._array.dtype == np.float32 and x._array.flags.c_contiguous:
         x = x * Tensor(np.where(x._array == np.inf, np.float32(np.nan), np.float32(1)))  # as in torch, for this type
     return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
 
