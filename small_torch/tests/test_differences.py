@@ -97,6 +97,24 @@ torch.abs(torch.ones(2), out=torch.ones(2, dtype=torch.float64))
 # a complex number in place of NaN
 torch.ones(2).nan_to_num(3j)
 
+# a change of the result of a recurrent cell
+h = nn.RNNCell(3, 2)(torch.ones(2, 3))
+h.add_(1)
+h.sum().backward()
+
+# an index that is overwritten
+x = torch.arange(3)
+x[x] = 2
+
+# alpha that its type cannot hold
+torch.ones(2).half().add(torch.ones(2).half(), alpha=1e6)
+
+# small numbers of float16 times and by large ones
+x = torch.ones(2).half()
+print(x * 1e-5 * torch.tensor(1e6), x // 0.1, 1e6 // x)
+print(torch.func.grad(lambda x: x.prod())(torch.tensor([float("inf"), 2.0])))
+x.random_(100000)
+
 # numpy's functions and arrays
 print(np.sqrt(torch.tensor([4.0])), np.exp(torch.zeros(1)))
 print(np.ones(2) + torch.ones(2))
