@@ -74,7 +74,10 @@ NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infiniti
 
 def round(input, *, decimals=0):
     refuse_type("round_decimals" if decimals else "round", input)
-    return record_formula(ROUND, np.round(input._array, decimals), input)
+    x = input._array
+    if decimals and x.dtype == np.float16:
+        return record_formula(ROUND, np.round(x.astype(np.float32), decimals).astype(np.float16), input)
+    return record_formula(ROUND, np.round(x, decimals), input)
 
 
 def nan_to_num(input, nan: float = None, posinf: float = None, neginf: float = None):

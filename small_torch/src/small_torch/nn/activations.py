@@ -30,7 +30,7 @@ def activation(name, formula, kernel=None, needs_input=True):
             check_fractions(kernel, input)
         inplace = keywords.get("inplace", False) or any(arguments[place : place + 1])
         x = input.clone() if inplace else input
-        wide = x.float() if x._array.dtype == np.float16 else x
+        wide = x.double() if x._array.dtype == np.float16 else x
         out = rename_node(formula(wide, *arguments, **keywords).to(x.dtype), title, *[x] * needs_input)
         return input._assign(out) if inplace else out
 
