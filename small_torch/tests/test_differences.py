@@ -115,6 +115,13 @@ print(x * 1e-5 * torch.tensor(1e6), x // 0.1, 1e6 // x)
 print(torch.func.grad(lambda x: x.prod())(torch.tensor([float("inf"), 2.0])))
 x.random_(100000)
 
+# gradients at zeros of a recurrent layer, and float16
+torch.manual_seed(0)
+layer = nn.RNN(3, 2, nonlinearity="relu")
+layer(torch.randn(4, 2, 3))[0].log().sum().backward()
+print(layer.weight_ih_l0.grad)
+print(torch.tensor([100.0]).half().round(decimals=3), F.gelu(torch.tensor([float("inf"), 1.0]).half()))
+
 # numpy's functions and arrays
 print(np.sqrt(torch.tensor([4.0])), np.exp(torch.zeros(1)))
 print(np.ones(2) + torch.ones(2))

@@ -192,12 +192,16 @@ def angle_way(g, a):
     return masked(g * a.conj() * 1j / (a.real**2 + a.imag**2), a == 0) if is_complex(a) else zeros(g)
 
 
+def reciprocal_array(x):
+    return 1 / x if x.dtype.kind == "c" else np.reciprocal(x)
+
+
 sign = unary("sign", sign_array, zeros, convert=False)
 sgn = unary("sgn", sign_array, sgn_way, convert=False)
 abs = unary("abs", np.abs, lambda g, a: g * apply(sgn, a), convert=False, conjugate=False)
 angle = unary("angle", angle_array, angle_way)
 _conj = unary("conj", np.conj, lambda g: g.conj(), convert=False)
-reciprocal = unary("reciprocal", lambda x: 1 / x, lambda g, y: -g * (y * y))
+reciprocal = unary("reciprocal", reciprocal_array, lambda g, y: -g * (y * y))
 
 
 def conj(input):

@@ -66,7 +66,8 @@ def setitem(tensor, index, value):
     if recording[0] and (tensor._requires_grad or learns):
         view = tensor if puts and name == "Alias" else tensor[basic]
         check_may_change(view, value)
-    if puts and (shared := [x._array for x in index_tensors(index) if x._changes is tensor._changes]):
+    integers = puts and tensor._array.dtype.kind in "biu"
+    if integers and (shared := [x._array for x in index_tensors(index) if x._changes is tensor._changes]):
         check_memory(target, *shared, whole=True, may_repeat=True)
     if value._changes is tensor._changes or not puts and has_repeats(tensor._array):
         source = value._array

@@ -105,9 +105,10 @@ def variance(name, input, dim, unbiased, keepdim, correction):
     if count <= ddof:
         reason = "Correction should be strictly less than the reduction factor (input numel divided by output numel)."
         warn_once(f"{name}(): degrees of freedom is <= 0. {reason}")
+    x = x.astype(np.result_type(x, np.float64 if x.size < 4096 else np.float32), copy=False)  # torch's type, or faster
     with np.errstate(all="ignore"):
-        deviations = np.abs(x - x.sum(axes, np.result_type(x, np.float64), keepdims=True) / count)
-        array = total(deviations * deviations, axes, keepdim) / builtins.max(count - ddof, 0)
+        deviations = np.abs(x - total(x, axes, True) / np.asarray(count, x.dtype))
+        array = total(deviations * deviations, axes, keepdim) / deviations.dtype.type(builtins.max(count - ddof, 0))
     slope, kept = 2 / (count - ddof) if count != ddof else math.inf, kept_shape(x.shape, axes)
     rule = lambda g: g.reshape(kept) * slope * (input - mean(input, axes, True))  # noqa: E731
     return record(array.astype(input._array.real.dtype), "Var", (input,), rule, [input]), array
