@@ -131,7 +131,7 @@ def prod(input, dim: int = None, keepdim: bool = False, *, dtype=None):
     kept = kept_shape(x._array.shape, axes)
 
     def way(g, a, y):
-        if a._array.all() and not transforming[0]:
+        if a._array.all() and not (transforming[0] and a._array.size):
             return g.reshape(kept) * (y.reshape(kept) / a) if a.ndim else g
         # the products of all other numbers, not quotients: numbers are zero
         rows, at = (a.reshape(-1), 0) if len(axes) != 1 else (a, axes[0])
