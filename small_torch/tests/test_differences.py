@@ -62,6 +62,66 @@ x = torch.tensor([1.0, 2.0])
 print(torch.kron(x, x))
 print(torch.tensor([1.0, 1.0, 0.0, 1.0]).topk(2).values, torch.tensor([4, 4, 3, 4]).topk(3).values)
 
+# sums and powers of complex numbers, and determinants, of numbers that are not finite
+print(torch.ones(1) + torch.tensor([complex("inf+1j")]), torch.ones(1) - torch.tensor([complex("1+nanj")]))
+print(torch.tensor([0j]).reciprocal(), torch.tensor([0j]) ** -1, torch.tensor([complex("inf+1j")]) ** 0.5)
+print(torch.tensor([[float("nan"), 0.5], [0.0, 0.0]]).det(), torch.tensor([float("inf")]).half().prod())
+
+# variances of large numbers
+torch.manual_seed(0)
+print((torch.rand(3, 40) + 1e5).var(1), (torch.rand(3, 40) + 1e5).std(0), torch.rand(5).half().var(0))
+
+# probabilities of which one is too large
+x = torch.zeros(3)
+try:
+    x.bernoulli_(torch.tensor([0.9, 2.0, 0.4]))
+except RuntimeError:
+    print(x, torch.rand(()))
+
+# tensors without numbers
+print(torch.ones(3, 0)[[5, 7]], torch.ones(3, 0).cummax(2), torch.normal(torch.arange(0), 1.0), torch.tensor(3j).mode())
+print(F.cross_entropy(torch.zeros(2, 0), torch.zeros(2, 0), label_smoothing=0.1))
+
+# matrices that repeat numbers, changed in place
+print(torch.ones(2, 2).expand(2, 2, 2).tril_())
+
+# a factor that its type cannot hold
+torch.addcmul(torch.ones(2), torch.ones(2), torch.ones(2), value=3j)
+
+# a factor of a product of matrices that its type cannot hold
+torch.addmm(torch.ones(1, 1), torch.ones(1, 1), torch.ones(1, 1), alpha=3j)
+
+# out of another type
+torch.abs(torch.ones(2), out=torch.ones(2, dtype=torch.float64))
+
+# a complex number in place of NaN
+torch.ones(2).nan_to_num(3j)
+
+# a change of the result of a recurrent cell
+h = nn.RNNCell(3, 2)(torch.ones(2, 3))
+h.add_(1)
+h.sum().backward()
+
+# an index that is overwritten
+x = torch.arange(3)
+x[x] = 2
+
+# alpha that its type cannot hold
+torch.ones(2).half().add(torch.ones(2).half(), alpha=1e6)
+
+# small numbers of float16 times and by large ones
+x = torch.ones(2).half()
+print(x * 1e-5 * torch.tensor(1e6), x // 0.1, 1e6 // x)
+print(torch.func.grad(lambda x: x.prod())(torch.tensor([float("inf"), 2.0])))
+x.random_(100000)
+
+# gradients at zeros of a recurrent layer, and float16
+torch.manual_seed(0)
+layer = nn.RNN(3, 2, nonlinearity="relu")
+layer(torch.randn(4, 2, 3))[0].log().sum().backward()
+print(layer.weight_ih_l0.grad)
+print(torch.tensor([100.0]).half().round(decimals=3), F.gelu(torch.tensor([float("inf"), 1.0]).half()))
+
 # numpy's functions and arrays
 print(np.sqrt(torch.tensor([4.0])), np.exp(torch.zeros(1)))
 print(np.ones(2) + torch.ones(2))

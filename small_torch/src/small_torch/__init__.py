@@ -11,7 +11,7 @@ import math as _math
 from importlib import import_module as _load
 
 from . import autograd, creation, dtypes, linalg, nn, optim, random, shapes, tape, utils, views
-from .absent import add_modules_without_effect, refuse_missing_names
+from .absent import EXPLANATION, add_modules_without_effect, refuse_missing_names
 from .arguments import checked
 from .arithmetic import imag, real
 from .comparing import where
@@ -20,7 +20,8 @@ from .func import vmap
 from .in_place import assign, clone_graph, give_to, setitem
 from .indexing import getitem
 from .matrices import tensordot, transpose_matrices
-from .memory import check_memory, overlaps_itself
+from .memory import check_memory, has_repeats, overlaps_itself
+from .messages import refuse
 from .nn.parameter import type_name
 from .nn.recurrent import FUNCTIONS
 from .operands import result_type
@@ -129,7 +130,7 @@ def _in_place(function):
     name = function.__name__
     is_logical = name.startswith("logical_")
     fills, strict = name.endswith("_fill"), name in ("index_add", "scatter", "scatter_add")
-    may_repeat = fills or name == "index_put"
+    may_repeat = fills or name in ("index_put", "tril", "triu")
     whole = name in ("index_copy", "index_fill", "index_put")
 
     def change(self, *arguments, **options):
@@ -140,6 +141,9 @@ def _in_place(function):
             views.check_may_change(self)
         if not self._array.flags.c_contiguous and overlaps_itself(self._array):
             return views.change_windows(change, self, arguments, options)
+        if name == "index_put" and has_repeats(self._array):
+            adds = options.get("accumulate") or arguments[2:3] == (True,)
+            refuse(adds, "{} an expanded tensor in place {}", "index_put with accumulate on", EXPLANATION)
         before, has_graph, shared = self, self._requires_grad, []
         for x in (*arguments, *options.values()) if options else arguments:
             if isinstance(x, Tensor):

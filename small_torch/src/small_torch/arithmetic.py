@@ -14,8 +14,9 @@ from .pointwise import log
 from .tape import rename_node
 from .tensor import Tensor, record
 
-_add = binary("add", np.add, lambda g: g, lambda g: g)
-_sub = binary("sub", np.subtract, lambda g: g, lambda g: -g)
+# torch multiplies the second number by alpha, even by 1: a complex one with an infinite part gets NaN
+_add = binary("add", np.add, lambda g: g, lambda g: g, on_complex=lambda x, y: x + y * 1)
+_sub = binary("sub", np.subtract, lambda g: g, lambda g: -g, on_complex=lambda x, y: x - y * 1)
 mul = binary("mul", np.multiply, lambda g, b: g * b, lambda g, a: g * a)
 
 
@@ -31,6 +32,7 @@ def scale(input, other, alpha):
     a, b = operands(input, other)
     refuse(isinstance(alpha, bool) and a.dtype.kind, "Boolean alpha only supported for Boolean results.")
     fits = a.dtype.kind >= (3 if isinstance(alpha, complex) else 2 if isinstance(alpha, float) else 0)
+    a.dtype.kind > 1 and check_fill(alpha, a.dtype)
     refuse(not fits, "For integral input tensors, argument alpha must not be a floating point number.")
     return a, mul(b, alpha if a.dtype.kind else bool(alpha))
 
@@ -104,7 +106,10 @@ def remainder(input: Operand, other: Operand):
 
 def power(a, b):
     """Return powers of numpy's arrays; negative powers of integers are truncated to 1, -1 or 0."""
-    if a.dtype.kind in "fc":
+    if a.dtype.kind == "c":  # numpy's powers of zero differ
+        inverse = np.where((a == 0) & (b.real < 0), complex(math.inf, math.nan), np.power(a, b))
+        return np.where((a == 0) & (b == 0) & (b.ndim > 0), complex(math.nan, math.nan), inverse).astype(a.dtype)
+    if a.dtype.kind == "f":
         return np.power(a, b)
     inverse = np.where(np.abs(a) == 1, np.where(b % 2 == 0, 1, a), 0)
     return np.where(b < 0, inverse, a ** np.maximum(b, 0)).astype(np.result_type(a, b))
@@ -140,8 +145,9 @@ def pow(input: Operand, exponent: Operand):
             out = pow(input.to(dtypes.int64), int(exponent))
             return out.to(dtypes.bool_) if isinstance(exponent, bool) else out
     x = input._array
-    function = SPECIAL_POWERS.get(exponent) if x.dtype.kind == "f" else None
-    array = quiet.run(function, x) if function else quiet.run(np.power, x, np.asarray(exponent).astype(x.dtype))
+    function = SPECIAL_POWERS.get(exponent) if x.dtype.kind == "f" or exponent == 0.5 else None
+    raise_ = power if x.dtype.kind == "c" else np.power
+    array = quiet.run(function, x) if function else quiet.run(raise_, x, np.asarray(exponent).astype(x.dtype))
     return record_formula(power_formula(exponent), array, input)
 
 
@@ -186,12 +192,16 @@ def angle_way(g, a):
     return masked(g * a.conj() * 1j / (a.real**2 + a.imag**2), a == 0) if is_complex(a) else zeros(g)
 
 
+def reciprocal_array(x):
+    return 1 / x if x.dtype.kind == "c" else np.reciprocal(x)
+
+
 sign = unary("sign", sign_array, zeros, convert=False)
 sgn = unary("sgn", sign_array, sgn_way, convert=False)
 abs = unary("abs", np.abs, lambda g, a: g * apply(sgn, a), convert=False, conjugate=False)
 angle = unary("angle", angle_array, angle_way)
 _conj = unary("conj", np.conj, lambda g: g.conj(), convert=False)
-reciprocal = unary("reciprocal", np.reciprocal, lambda g, y: -g * (y * y))
+reciprocal = unary("reciprocal", reciprocal_array, lambda g, y: -g * (y * y))
 
 
 def conj(input):
@@ -236,12 +246,19 @@ def check_type(input, x, name):
         raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
 
 
+def check_factor(value, dtype):
+    """Return a number as torch multiplies numbers of this type by it; raise RuntimeError if the type is too narrow."""
+    if value == 1:
+        return value
+    value = check_fill(value, dtypes.float32 if dtype is dtypes.float16 else dtype)
+    return value if dtype.kind > 1 else int(value)
+
+
 def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value=1):
     """Return input + value · tensor1 · tensor2."""
     if is_bool(tensor1) and is_bool(tensor2):
         refuse_type("addcmul", input)
     product = mul(tensor1, tensor2)
     dtype = result_type(input, product)
-    if isinstance(value, float) and dtype.kind < 2:
-        value = int(check_fill(value, dtype))  # as torch does
+    value = check_factor(value, dtype)
     return rename_node(add(input, product if value == 1 else mul(product, value)), "Addcmul")

@@ -59,7 +59,7 @@ def cumprod(input, dim: int, *, dtype=None):
 @accept_scalars
 def cummax(input, dim: int):
     """Return running maxima and their indices (the last, of equal ones)."""
-    at = axis(dim, input.ndim)
+    at = axis(dim, input.ndim) if input.numel() else 0
     refuse_type("cummax", input)
     x = input._array
     is_best = (x == np.maximum.accumulate(x, at)) | np.isnan(x)

@@ -9,7 +9,7 @@ from .creation import check_lengths, default_np, empty, empty_like, factory, zer
 from .elementwise import set_name
 from .elementwise import zeros as zero_gradient
 from .memory import check_memory, make_in_order, memory_order
-from .messages import refuse
+from .messages import error, refuse
 from .random import default_generator, not_implemented
 from .tape import no_grad
 from .tensor import Tensor, record
@@ -87,7 +87,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, **options):
     refuse(not np.all(getattr(std, "_array", std) >= 0), "normal expects std >= 0.0")
     drawn = empty(np.broadcast_shapes(*(x._array.shape for x in inputs)), dtype=inputs[0].dtype)
     with no_grad():
-        normal_(drawn, generator=generator).mul_(std).add_(mean)
+        drawn.numel() and normal_(drawn, generator=generator).mul_(std).add_(mean)
     return record(drawn._array, "Normal", inputs, lambda g: [zeros_like(x) for x in inputs])
 
 
@@ -163,6 +163,7 @@ def normal_(tensor, mean: float = 0.0, std: float = 1.0, *, generator=None):
 def random_(tensor, low=None, high=None, *, generator=None, **named):
     """Draw integers below `low`, or from `low` to below `high`; without either, any that the type holds."""
     low, high = parse_bounds("random_", low, high, named)
+    refuse(float in (type(low), type(high)), "random_() received an invalid combination of arguments", kind=TypeError)
     if low is None and high is None:
         return write(tensor, "Random.2", generator, "full_range", tensor._array.dtype)
     node = "Random.1" if high is None else "Random"
@@ -181,8 +182,13 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
         return write(tensor, "Bernoulli.2", generator, "bernoulli", p)
     if p.dtype.kind != 2 and p.numel():
         raise not_implemented("bernoulli_tensor_cpu_p_", p._array.dtype)
-    refuse(not ((p._array >= 0) & (p._array <= 1)).all(), "probability")
-    chances = p.detach().expand(tensor.shape)._array.transpose(memory_order(tensor._array.shape, tensor._array.strides))
+    order = memory_order(tensor._array.shape, tensor._array.strides)
+    chances = p.detach().expand(tensor.shape)._array.transpose(order)
+    valid = (chances >= 0) & (chances <= 1)
+    if not valid.all():  # torch draws up to the first wrong one
+        drawn = (generator or default_generator).bernoulli((valid.argmin(),), chances.reshape(-1)[: valid.argmin()])
+        tensor._array.transpose(order).flat[: valid.argmin()] = drawn
+        raise error("probability")
     return write(tensor, "Bernoulli.1", generator, "bernoulli", chances)
 
 

@@ -163,8 +163,11 @@ def unary(name, function, way, *, convert=True, title=None, conjugate=True):
     return set_name(name, operation)
 
 
-def binary(name, function, *ways, convert=False, title=None, numbers=True):
-    """Make an operation of two tensors, or of a tensor and a number (unless not `numbers`)."""
+def binary(name, function, *ways, convert=False, title=None, numbers=True, on_complex=None):
+    """Make an operation of two tensors, or of a tensor and a number (unless not `numbers`).
+
+    on_complex: the function of complex numbers, if it is another one.
+    """
     formula, refused = Formula(title or name.title(), *ways), refused_kinds(name)
 
     def operation(input, other):
@@ -176,11 +179,14 @@ def binary(name, function, *ways, convert=False, title=None, numbers=True):
             a, b = floating(a), floating(b)
         if kind in refused:
             refuse_type(name, a, b)
-        if kind != "f" or a._array.itemsize > 2 or name in ("floor_divide", "remainder"):
+        if kind == "c":
+            return record_formula(formula, compute(on_complex or function, a, b), a, b)
+        if kind != "f" or a._array.itemsize > 2 or name == "remainder":
             return record_formula(formula, compute(function, a, b), a, b)
-        # float16: a number may be too large for the type
-        a = a if isinstance(input, Tensor) else wrap(np.asarray(input, np.float32))
-        b = b if isinstance(other, Tensor) else wrap(np.asarray(other, np.float32))
+        # float16: a number, or a second tensor without axes, may be too large for the type
+        a = a if isinstance(input, Tensor) or name == "floor_divide" else wrap(np.asarray(input, np.float32))
+        if not isinstance(other, Tensor) or not (other.ndim or other._requires_grad):
+            b = wrap(np.asarray(getattr(other, "_array", other), np.float32))
         return record_formula(formula, quiet.run(compute(function, a, b).astype, np.float16), a, b)
 
     operation.__annotations__["other"] = Operand if numbers else Tensor

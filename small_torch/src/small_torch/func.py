@@ -5,7 +5,7 @@ from .autograd import engine
 from .autograd.functional import derivatives, gradients
 from .joining import stack
 from .messages import error, refuse
-from .tape import Accumulate, edge_of, enable_grad, is_grad_enabled
+from .tape import Accumulate, _Setting, edge_of, enable_grad, is_grad_enabled, transforming
 from .tensor import Tensor
 
 
@@ -118,7 +118,7 @@ def differentiate(func, argnums, args, kwargs, scalar=False):
     numbers = argnums if isinstance(argnums, tuple) else (argnums,)
     chosen = tuple(args[number] for number in numbers)
     outer = is_grad_enabled()
-    with enable_grad():
+    with enable_grad(), _Setting(transforming, scalar):
         xs = [x * 1 if x.requires_grad and outer else x.detach().requires_grad_() for x in leaves_of(chosen)]
         new = dict(zip(numbers, rebuild(chosen, iter(xs))))
         value = func(*(new.get(number, argument) for number, argument in enumerate(args)), **kwargs)

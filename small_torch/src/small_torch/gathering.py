@@ -208,7 +208,7 @@ def masked_select(input, mask: Tensor):
 def nonzero(input, *, as_tuple: bool = False):
     """Return the indices of all numbers that are not zero, a row each."""
     if as_tuple:
-        return tuple(Tensor(contiguous(indices)) for indices in np.nonzero(np.atleast_1d(input._array)))
+        return tuple(Tensor(indices.copy()) for indices in np.nonzero(np.atleast_1d(input._array)))
     return Tensor(np.argwhere(input._array))
 
 

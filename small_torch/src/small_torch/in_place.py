@@ -66,6 +66,9 @@ def setitem(tensor, index, value):
     if recording[0] and (tensor._requires_grad or learns):
         view = tensor if puts and name == "Alias" else tensor[basic]
         check_may_change(view, value)
+    integers = puts and tensor._array.dtype.kind in "biu"
+    if integers and (shared := [x._array for x in index_tensors(index) if x._changes is tensor._changes]):
+        check_memory(target, *shared, whole=True, may_repeat=True)
     if value._changes is tensor._changes or not puts and has_repeats(tensor._array):
         source = value._array
         if not puts:
@@ -87,9 +90,14 @@ def setitem(tensor, index, value):
     take_graph(view, new)
 
 
+EXACT = "abs ceil clamp floor nan_to_num neg round sgn sign trunc"  # take no `out` of another type
+
+
 def give_to(out, result, name):
     """Give a result to the tensor `out`, which takes the result's shape, as one change in place."""
     refuse(result.requires_grad or out.requires_grad, "gradient of out", name)
+    wrong = result.dtype is not out.dtype and name in EXACT.split() and not out.is_complex()
+    refuse(wrong, "Found dtype {} but expected {}", out.dtype.title, result.dtype.title)
     refuse(result.dtype.kind > out.dtype.kind, "cast", result.dtype.title, out.dtype.title)
     if out.shape != result.shape:
         n, memory = result.numel(), out._array.reshape(-1)

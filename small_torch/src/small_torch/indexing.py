@@ -72,6 +72,8 @@ def split_index(index, shape):
     if not sizes:
         return basic, None, name
     places = tuple(place for _, place in pairs if place is not None)
+    if 0 in shape and 0 not in sizes:  # torch takes any index where there are no numbers
+        places = tuple(place if isinstance(place, slice) else np.zeros_like(place) for place in places)
     check_arrays([place for place in places if not isinstance(place, slice)], sizes)
     return basic, places, name
 

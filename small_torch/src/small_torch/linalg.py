@@ -164,7 +164,8 @@ def matrix_rank(A, tol=None, hermitian=False):
 
 def det(A):
     check_matrices(A, "det", square=True)
-    return record_formula(DET, np.asarray(np.linalg.det(A._array)), A)
+    is_nan = np.isnan(A._array).any((-2, -1))  # numpy may have 0
+    return record_formula(DET, np.where(is_nan, A._array.dtype.type(math.nan), np.linalg.det(A._array)), A)
 
 
 def det_back(g, a, y):

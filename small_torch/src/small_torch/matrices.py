@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .arithmetic import conj
+from .arithmetic import check_factor, conj
 from .elementwise import Formula, quiet, record_formula
 from .joining import stack
 from .messages import error, refuse
@@ -179,8 +179,7 @@ def addmm(input, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
         refuse(x.ndim != 2, "{} must be a matrix, got {}-D tensor", name, x.ndim)
     out = matmul(mat1, mat2)
     input = input.expand(out.shape)
-    if input.dtype.kind < 2:
-        alpha, beta = int(alpha), int(beta)
+    alpha, beta = (check_factor(value, input.dtype) for value in (alpha, beta))
     out = out if alpha == 1 else out * alpha
     if not beta:  # then numbers of the input do not matter, not even NaN
         return record(out._array, "Addmm", (out, input), lambda g: (g, g * 0))
@@ -190,6 +189,7 @@ def addmm(input, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1):
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """Return beta · input + alpha · batch1 @ batch2, for batches of matrices."""
     out = bmm(batch1, batch2)
+    alpha, beta = (check_factor(value, input.dtype) for value in (alpha, beta))
     out = out if alpha == 1 else out * alpha
     return rename_node(out + (input if beta == 1 else input * beta) if beta else out, "Baddbmm")
 

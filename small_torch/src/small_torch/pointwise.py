@@ -5,8 +5,10 @@ import math
 import numpy as np
 
 from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
-from .memory import contiguous
+from .memory import contiguous, copy_array
+from .messages import refuse
 from .operands import refuse_type
+from .tape import recording
 
 
 def sigmoid_array(x):
@@ -72,9 +74,14 @@ NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infiniti
 
 def round(input, *, decimals=0):
     refuse_type("round_decimals" if decimals else "round", input)
-    return record_formula(ROUND, np.round(input._array, decimals), input)
-
-
-def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
     x = input._array
-    return record_formula(NAN_TO_NUM, np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf), input)
+    if decimals and x.dtype == np.float16:
+        return record_formula(ROUND, np.round(x.astype(np.float32), decimals).astype(np.float16), input)
+    return record_formula(ROUND, np.round(x, decimals), input)
+
+
+def nan_to_num(input, nan: float = None, posinf: float = None, neginf: float = None):
+    text = "nan_to_num does not support automatic differentiation for outputs with complex dtype."
+    refuse(input.is_complex() and input._requires_grad and recording[0], text)
+    x = copy_array(input._array)
+    return record_formula(NAN_TO_NUM, np.nan_to_num(x, False, float(nan or 0), posinf, neginf), input)

@@ -131,10 +131,10 @@ class Generator:
         refuse(low >= high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
         type_, size = dtypes.BY_NUMPY_TYPE[np.dtype(dtype)], high - low
         refuse(type_.kind == 3, "check_random_bounds handles only integral, floating-point and boolean types")
-        if type_.kind < 2:
-            limits = np.iinfo(dtype) if type_.kind else SimpleNamespace(min=0, max=1)
-            for name, number in (("from", low), ("to - 1", high - 1)):
-                refuse(not limits.min <= number <= limits.max, "{} is out of bounds for {}", name, type_.c_name)
+        limits = np.finfo(dtype) if type_.kind > 1 else np.iinfo(dtype) if type_.kind else SimpleNamespace(min=0, max=1)
+        for name, number in (("from", low), ("to - 1", high - 1)):
+            wrong = not float(limits.min) <= number <= float(limits.max)
+            refuse(wrong, "{} is out of bounds for {}", name, type_.c_name)
         return self.below(size, shape, size >= 2**28, low).astype(dtype)
 
     def full_range(self, shape, dtype):

@@ -6,6 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from .absent import EXPLANATION
 from .arguments import Number
 from .comparing import maximum, minimum
 from .elementwise import Formula, alias, floating, masked, record_formula, set_name
@@ -16,7 +17,7 @@ from .messages import refuse, warn_once
 from .operands import refuse_type
 from .rearranging import flip
 from .shapes import check_dims, reshape, unsqueeze
-from .tape import recording, rename_node
+from .tape import recording, rename_node, transforming
 from .tensor import Tensor, axis, record, record_many
 
 
@@ -90,10 +91,11 @@ def mean(input, dim=..., keepdim: bool = False, *, dtype=None):
 
 def var(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the variance; its divisor is the count minus `correction`, which is 1 by default."""
-    return variance("var", input, dim, unbiased, keepdim, correction)
+    return variance("var", input, dim, unbiased, keepdim, correction)[0]
 
 
 def variance(name, input, dim, unbiased, keepdim, correction):
+    """Return the variance as a tensor, and as an array of float64, in which torch computes it."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     refuse_type("var", input)
@@ -103,19 +105,19 @@ def variance(name, input, dim, unbiased, keepdim, correction):
     if count <= ddof:
         reason = "Correction should be strictly less than the reduction factor (input numel divided by output numel)."
         warn_once(f"{name}(): degrees of freedom is <= 0. {reason}")
-    x = x.astype(np.float32) if x.dtype == np.float16 else x
+    x = x.astype(np.result_type(x, np.float64 if x.size < 4096 else np.float32), copy=False)  # torch's type, or faster
     with np.errstate(all="ignore"):
         deviations = np.abs(x - total(x, axes, True) / np.asarray(count, x.dtype))
         array = total(deviations * deviations, axes, keepdim) / deviations.dtype.type(builtins.max(count - ddof, 0))
     slope, kept = 2 / (count - ddof) if count != ddof else math.inf, kept_shape(x.shape, axes)
     rule = lambda g: g.reshape(kept) * slope * (input - mean(input, axes, True))  # noqa: E731
-    return record(array.astype(input._array.real.dtype), "Var", (input,), rule, [input])
+    return record(array.astype(input._array.real.dtype), "Var", (input,), rule, [input]), array
 
 
 def std(input, dim=None, unbiased=True, keepdim: bool = False, *, correction: Number = None):
     """Return the standard deviation. If all numbers are equal, its gradient is zero."""
-    square = variance("std", input, dim, unbiased, keepdim, correction)
-    return record_formula(STD, np.sqrt(square._array), square)
+    square, array = variance("std", input, dim, unbiased, keepdim, correction)
+    return record_formula(STD, np.sqrt(array).astype(square._array.dtype), square)
 
 
 STD = Formula("Std", lambda g, y: masked(g / (2 * y), y == 0))
@@ -129,8 +131,8 @@ def prod(input, dim: int = None, keepdim: bool = False, *, dtype=None):
     kept = kept_shape(x._array.shape, axes)
 
     def way(g, a, y):
-        if a._array.all():
-            return g.reshape(kept) * (y.reshape(kept) / a)
+        if a._array.all() and not (transforming[0] and a._array.size):
+            return g.reshape(kept) * (y.reshape(kept) / a) if a.ndim else g
         # the products of all other numbers, not quotients: numbers are zero
         rows, at = (a.reshape(-1), 0) if len(axes) != 1 else (a, axes[0])
         before = shift(rows, at).cumprod(at)
@@ -318,8 +320,7 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
             array = np.sqrt(array) if p == 2 else array ** (1 / p)
 
     def way(g, a, y):
-        if p == 0:
-            return None
+        refuse(p == 0, "The gradient of norm with p = 0 {}", EXPLANATION)
         g, length = g.reshape(kept), y.reshape(kept)
         share = masked(g / length ** (p - 1), length._array == 0)  # 0 where all numbers are 0
         return share * (a if p == 2 else masked(a.sgn() * a.abs() ** (p - 1), a._array == 0))

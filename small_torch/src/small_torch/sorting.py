@@ -75,12 +75,17 @@ def median_along(input, dim, keepdim):
     return record_picked(input, middle, at, keepdim, MEDIAN, "Median.1")
 
 
-@accept_scalars
 def mode(input, dim: int = -1, keepdim: bool = False):
     """Return the most frequent number, the smallest of several, and its last index."""
+    check_not_empty("mode", input, axis(dim, input.ndim)) if input.ndim else None
+    if input.ndim and input.numel():
+        refuse_type("mode", input)
+    return mode_along(input, dim, keepdim)
+
+
+@accept_scalars
+def mode_along(input, dim, keepdim):
     at = axis(dim, input.ndim)
-    check_not_empty("mode", input, at)
-    refuse_type("mode", input)
     x = np.moveaxis(input._array, at, -1)
     indices = np.empty(x.shape[:-1], np.int64)
     for row in np.ndindex(indices.shape):

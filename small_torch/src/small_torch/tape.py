@@ -21,6 +21,7 @@ from .dtypes import BY_NUMPY_TYPE
 from .messages import error, refuse
 
 recording = [True]  # whether operations leave nodes; False within no_grad, None within inference_mode
+transforming = [False]  # whether `func.grad` takes gradients: torch has another way back for products then
 anomalies = [False]  # whether the backward pass checks for NaN
 count = itertools.count()  # nodes are numbered in the order of creation: inputs come before outputs
 

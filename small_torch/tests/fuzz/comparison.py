@@ -35,8 +35,8 @@ def compare_arrays(theirs, ours, name=None):
     theirs, ours = theirs[finite].astype(float), ours[finite].astype(float)
     if np.array_equal(theirs, ours):
         return "zero" if (np.signbit(theirs) != np.signbit(ours)).any() else None
-    far = np.abs(theirs - ours).max() > tolerance * max(1, np.abs(theirs).max())
-    return "value" if far else "digit"
+    close = np.abs(theirs - ours).max() <= tolerance * max(1, np.abs(theirs).max())  # False for NaN
+    return "digit" if close else "value"
 
 
 def compare_text(theirs, ours, digits=True):
@@ -140,9 +140,14 @@ def check_statement(watch, text, record, theirs_now):
         if name not in watch.names or name not in theirs_now:
             differences.append((name, "exists", name in theirs_now, name in watch.names))
             continue
-        differences += compare(theirs_now[name], watch.describe(name), name)
+        found_here = compare(theirs_now[name], watch.describe(name), name)
+        if name not in record["changed"]:  # torch's description is older: only bits of NaN or zero have changed here
+            found_here = [found for found in found_here if found[1] not in ("text", "shares memory with")]
+        differences += found_here
     if ".mode(" in text:  # torch sorts NaN as it comes
         differences = [(w, "order" if "nan" in f"{a}{b}" else what, a, b) for w, what, a, b in differences]
+    if ".median(" in text and (watch.repeats(text) or "expand(" in text):  # torch reads what was never written
+        differences = [(w, "order", a, b) for w, _, a, b in differences]
     if EQUAL_ORDER.search(text):
         names = (".1", "") if "argsort" in text else (".1",)  # of the indices in a result
         orders = [what == "value" and where.removeprefix(place(text)) in names for where, what, _, _ in differences]

@@ -179,6 +179,11 @@ class Watch:
     def variables(self):
         return {name: value for name, value in self.names.items() if re.fullmatch(r"v\d+", name)}
 
+    def repeats(self, text):
+        """Return whether a statement names a tensor that repeats its numbers."""
+        named = [self.names.get(name) for name in re.findall(r"\bv\d+\b", text)]
+        return any(0 in x.stride() for x in tensors_in(named, False) if isinstance(x, torch.Tensor))
+
     def changed(self):
         """Return the names of variables that have changed since the last call."""
         before, self.prints = self.prints, {name: print_of(value) for name, value in self.variables().items()}

@@ -30,7 +30,7 @@ def activation(name, formula, kernel=None, needs_input=True):
             check_fractions(kernel, input)
         inplace = keywords.get("inplace", False) or any(arguments[place : place + 1])
         x = input.clone() if inplace else input
-        wide = x.float() if x._array.dtype == np.float16 else x
+        wide = x.double() if x._array.dtype == np.float16 else x
         out = rename_node(formula(wide, *arguments, **keywords).to(x.dtype), title, *[x] * needs_input)
         return input._assign(out) if inplace else out
 
@@ -70,7 +70,7 @@ def gelu_formula(x, *, approximate="none"):
     refuse(approximate not in ("none", "tanh"), "approximate argument must be either none or tanh.")
     if approximate == "tanh":
         return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-    if x.numel() > 1 and x._array.dtype == np.float32:
+    if x.numel() > 1 and x._array.dtype == np.float32 and x._array.flags.c_contiguous:
         x = x * Tensor(np.where(x._array == np.inf, np.float32(np.nan), np.float32(1)))  # as in torch, for this type
     return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
 

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from operator import index
 
+from ..absent import EXPLANATION
 from ..messages import refuse
 from .module import Module, indent
 from .parameter import Parameter
@@ -163,6 +164,10 @@ class ParameterList(_Numbered):
         """Add a parameter at the end."""
         setattr(self, str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
         return self
+
+    def register_parameter(self, name, param):
+        refuse(not name.isdigit(), "register_parameter of a ParameterList {}", EXPLANATION)
+        super().register_parameter(name, param)
 
     def extra_repr(self):
         return "\n".join(

@@ -36,7 +36,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor = None):
     same_type = x.dtype == w.dtype == b.dtype != bool
     if same_type and w.ndim == 2 and x.shape[-1] == w.shape[1] and b.shape == w.shape[:1]:
         return matrices.linear(input, weight, bias)
-    if bias.ndim > 1 and input.ndim > 2:
+    if input.ndim > 2 and (bias.ndim != 1 or not x.flags.c_contiguous):
         return matmul(input, weight.t()) + bias
     out = addmm(bias, input.reshape(math.prod(x.shape[:-1]), x.shape[-1]), weight.t())
     return out.reshape(*x.shape[:-1], w.shape[0])

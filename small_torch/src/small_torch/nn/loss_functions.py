@@ -147,7 +147,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     for name, tensor in (("input", input), ("target", target)):
         refuse(not ((tensor._array >= 0) & (tensor._array <= 1)).all(), "probabilities", name)
     x, y = input.detach(), target.detach()
-    losses = (y - 1) * (1 - x).log().clamp(min=-100) - y * x.log().clamp(min=-100)
+    losses = (1 - x).log().clamp(min=-100) * (y - 1) - x.log().clamp(min=-100) * y
     array = reduce_loss(losses.mul_(weight), reduction)._array
 
     def rule(g):
@@ -276,7 +276,7 @@ def cross_entropy(
         refuse(ignore_index >= 0, "ignore_index is not supported for floating point target")
     refuse(not probabilities and label_smoothing > 1, "label smoothing", label_smoothing)
     refuse(not input.ndim, "Dimension specified as 1 but tensor has no dimensions", kind=IndexError)
-    classes = input.size(dim)
+    classes = input.size(dim) or np.nan
     wrong = probabilities and weight is not None and weight.shape != (classes,)
     refuse(wrong, "class weights of probabilities", classes, weight)
     log_p = log_softmax(input, dim)

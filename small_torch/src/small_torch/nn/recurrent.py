@@ -13,6 +13,7 @@ from numbers import Number
 from ..autograd.profiler_legacy import note
 from ..creation import zeros
 from ..dtypes import bool_, promote
+from ..elementwise import alias
 from ..joining import cat, stack
 from ..matrices import check_same_type
 from ..messages import error, refuse
@@ -259,6 +260,10 @@ def run_cell(mode, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         input, *state = (x.to(dtype) for x in (input, *state))
         weights = [x if x is None else x.to(dtype) for x in weights]
     _, state = run(kind, input, [batch], tuple(state), weights, title=("Stack", *CELL_NODES[mode]))
+    if mode.startswith("RNN") and state[0]._grad_fn:  # as in torch, the result must not change before the backward pass
+        result = alias(state[0])
+        result._made_by = CELL_NODES[mode][0]
+        state[0]._grad_fn.saved.append((result, result._changes[0]))
     return state if is_pair else state[0]
 
 

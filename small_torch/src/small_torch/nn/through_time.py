@@ -71,11 +71,12 @@ class Elman:
         d_state: gradients of the final state; changed in place into those of the initial state.
         """
         (h, before), (d_h,) = saved, d_state
-        slope = (h > 0).astype(h.dtype) if self.relu else 1 - h * h
+        slope = h > 0 if self.relu else 1 - h * h
         d_a = np.empty_like(h)
         for rows, n in reversed(steps):
             # δa_t = ( δy_t + δh_t ) ⊙ f',   δh_{t-1} = W_hhᵀ δa_t
-            np.multiply(d_output[rows] + d_h[:n], slope[rows], out=d_a[rows])
+            d = d_output[rows] + d_h[:n]
+            d_a[rows] = np.where(slope[rows], d, d.dtype.type(0)) if self.relu else d * slope[rows]
             d_h[:n] = product(d_a[rows], w_hh)
         return d_a, before, d_a, None
 
