@@ -68,7 +68,7 @@ def index_select(input, dim: int, index: Tensor):
     if not input.ndim:
         return rename_node(clone(input), "IndexSelect")
     places, shape = rows_at(dim, index), input._array.shape
-    array = contiguous(np.take(input._array, places[-1], dim))
+    array = contiguous(np.take(input._array, places[-1].astype(np.intp, copy=False), dim))
     return record(array, "IndexSelect", (input,), lambda g: put_sum(g, shape, places), [index])
 
 

@@ -12,16 +12,12 @@ import numpy as np
 
 from . import dtypes
 from .absent import no_method
-from .dtypes import Size, cast_array, cpu
+from .dtypes import NARROW, Size, cast_array, cpu
 from .memory import arrange
 from .messages import refuse, warn_once
 from .nested import legacy_array
 from .printing import meta_text, tensor_text
 from .tape import DetachedVersion, FixedVersion, Node, RemovableHandle, recording
-
-# numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
-NARROW = "l" if np.dtype("l").itemsize == 4 else ""
-
 
 NO_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be"
