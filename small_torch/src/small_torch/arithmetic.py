@@ -104,7 +104,9 @@ def remainder(input: Operand, other: Operand):
 
 def power(a, b):
     """Return powers of numpy's arrays; negative powers of integers are truncated to 1, -1 or 0."""
-    if a.dtype.kind in "fc":
+    if a.dtype.kind == "c":  # torch's power is exp(b log a)
+        return np.where((a == 0) & (b == 0), a.dtype.type(complex("nan+nanj")), np.power(a, b))
+    if a.dtype.kind == "f":
         return np.power(a, b)
     inverse = np.where(np.abs(a) == 1, np.where(b % 2 == 0, 1, a), 0)
     return np.where(b < 0, inverse, a ** np.maximum(b, 0)).astype(np.result_type(a, b))

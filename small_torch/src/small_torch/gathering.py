@@ -145,11 +145,15 @@ def checked_axis(name, input, dim, index, src=None):
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if not index.numel():
         return dim
-    for title, other in {"input" if name == "gather" else "self": input, "src": src}.items():
-        differ = other is not None and (index.ndim or 1) != (other.ndim or 1)
-        refuse(differ, "Index tensor must have the same number of dimensions as {} tensor", title)
     a, b = list(index.shape), list(input.shape)
     too_large = any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim)
+    for title, other in {"input" if name == "gather" else "self": input, "src": src}.items():
+        differ = other is not None and (index.ndim or 1) != (other.ndim or 1)
+        lacks = (
+            differ and title == "src" and other.ndim and not too_large and all(m <= n for m, n in zip(a, other.shape))
+        )
+        kind = IndexError if lacks and other.ndim < len(a) else RuntimeError  # torch looks for the axis that src lacks
+        refuse(differ, "Index tensor must have the same number of dimensions as {} tensor", title, kind=kind)
     text = f"Expected index {a} to be no larger than self {b} apart from dimension {dim}"
     if src is not None:
         too_large = too_large or any(m > n for m, n in zip(a or [1], src.shape or [1]))
