@@ -12,7 +12,7 @@ from .memory import copy_array
 from .messages import refuse
 from .operands import refuse_type
 from .reductions import check_not_empty, record_extreme, record_picked, return_type, sum
-from .shapes import reshape, squeeze, unsqueeze
+from .shapes import movedim, reshape, squeeze, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis, record
 
@@ -98,13 +98,12 @@ def quantile(input, q, dim=None, keepdim: bool = False):
     refuse(not input.numel(), "quantile() input tensor must be non-empty")
     refuse(((q._array < 0) | (q._array > 1)).any(), "quantile() q values must be in the range [0, 1]")
     at = 0 if dim is None else axis(dim, input.ndim)
-    x = reshape(input, -1) if dim is None or not input.ndim else input
-    ordered, position = sort(x, at).values, q._array.reshape(-1) * (x._array.shape[at] - 1)
-    low, high = (index_select(ordered, at, Tensor(f(position).astype(np.int64))) for f in (np.floor, np.ceil))
-    fraction = (position - np.floor(position)).astype(x._array.dtype)
-    out = lerp(low, high, Tensor(fraction.reshape([-1 if i == at else 1 for i in range(x.ndim)])))
-    is_nan = Tensor(np.isnan(x._array).any(at, keepdims=True))
-    out = masked_fill(out, is_nan.expand(out.shape), math.nan).movedim(at, 0)
+    x = reshape(input, -1) if dim is None or not input.ndim else movedim(input, at, -1)
+    ordered, position = sort(x, -1).values, q._array.reshape(-1) * (x._array.shape[-1] - 1)
+    low, high = (index_select(ordered, -1, Tensor(f(position).astype(np.int64))) for f in (np.floor, np.ceil))
+    out = lerp(low, high, Tensor((position - np.floor(position)).astype(x._array.dtype)))
+    is_nan = Tensor(np.isnan(x._array).any(-1, keepdims=True))
+    out = movedim(masked_fill(out, is_nan.expand(out.shape), math.nan), -1, 0)
     if keepdim:
         out = reshape(out, -1, *(1,) * input.ndim) if dim is None else unsqueeze(out, at + 1) if input.ndim else out
     return out if q.ndim else squeeze(out, 0)

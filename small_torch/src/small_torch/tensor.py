@@ -297,6 +297,7 @@ class Tensor:
         memo[id(self)] = out
         Tensor.__init__(out, self._array.copy(order="K"))
         out._requires_grad, out.device = self._requires_grad, self.device
+        out._changes = [int(type(self) is Tensor)]  # torch copies memory into an empty tensor
         if self.grad is not None:
             out.grad = self.grad.detach().clone()
         return out
@@ -345,7 +346,7 @@ def rebuild_tensor(cls, array, requires_grad):
     """Return a tensor from its pickled parts."""
     out = object.__new__(cls)
     Tensor.__init__(out, array)
-    out._requires_grad = requires_grad
+    out._requires_grad, out._changes = requires_grad, [1]  # torch copies memory into an empty tensor
     return out
 
 

@@ -147,7 +147,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     for name, tensor in (("input", input), ("target", target)):
         refuse(not ((tensor._array >= 0) & (tensor._array <= 1)).all(), "probabilities", name)
     x, y = input.detach(), target.detach()
-    losses = (y - 1) * (1 - x).log().clamp(min=-100) - y * x.log().clamp(min=-100)
+    losses = (1 - x).log().clamp(min=-100) * (y - 1) - x.log().clamp(min=-100) * y
     array = reduce_loss(losses.mul_(weight), reduction)._array
 
     def rule(g):
