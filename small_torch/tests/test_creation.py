@@ -40,7 +40,7 @@ t.arange(2).index_fill(0, t.arange(1), t.tensor(1.0, requires_grad=True)) | (x :
 # Errors whose texts are rare, and not torch's
 OTHER_TEXTS = """
 t.ones(2).bool().clip(max=True) | t.zeros(2, 2).scatter(0, t.zeros(1, 2).long(), t.ones(2)) | t.nn.functional.pad(t.zeros(0), (-1, 1)) | t.arange(4)[::2].view(t.uint8)
-t.zeros(2, dtype=t.uint8).fill_(-0.5)
+t.zeros(2, dtype=t.uint8).fill_(-0.5) | t.abs(t.ones(2), out=t.ones(2).double())
 t.zeros(2, 2.5) | t.zeros([[2]]) | t.zeros((2,), (3,)) | t.ones(2).uniform_(0, float("inf")) | t.randint(1.5, (2,)) | t.normal(t.zeros(2), -1.0)
 t.Size([2.5]) | t.LongTensor(t.ones(1)) | t.arange(1j) | t.normal(t.zeros(1), t.tensor([float("nan")])) | t.cuda.is_available(wrong=1)
 t.set_num_threads(2.5) | t.normal(t.zeros(2), t.ones(2), wrong=1) | t.bernoulli(t.ones(2, requires_grad=True), 0.5).sum().backward() | t.cuda.synchronize()

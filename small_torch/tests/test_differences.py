@@ -103,7 +103,7 @@ print((torch.ones(3, 2).T.expand(2, -1, -1) / 2).stride())
 x = torch.rand(2, 3).T
 print(x.quantile(torch.tensor([0.25, 0.5]), 0).stride(), torch.tensor(x.expand(2, 3, 2).T).stride())
 print(F.binary_cross_entropy(x, x.contiguous(), reduction="none").stride(), torch.vmap(lambda a: a * 2)(x).stride())
-print(torch.kron(x, x).stride(), torch.kron(x, torch.ones(3, 2)))
+print(x.expand(2, 3, 2).round(decimals=1).stride(), torch.kron(x, x).stride(), torch.kron(x, torch.ones(3, 2)))
 
 # versions of copies, powers of complex zeros
 import copy

@@ -1,7 +1,5 @@
 """Transforms of functions. They loop over rows, where torch computes all rows at once."""
 
-import numpy as np
-
 from . import memory, random
 from .autograd import engine
 from .autograd.functional import derivatives, gradients
@@ -112,8 +110,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         outs = [stack(list(column), dim).narrow(dim, 0, sizes[0]) for column, dim in columns]
         for out, dim in zip(outs, spread(out_dims, results[0])):  # what has the rows' shape lies in memory as they do
             x, at = mapped_inputs[0]
-            if x.ndim == out.ndim and (like := np.moveaxis(x._array, at, dim)).shape == out.shape:
-                out._array = memory.arrange(out._array, like.strides)
+            if x.ndim == out.ndim and (like := x.detach().movedim(at, dim)).shape == out.shape:
+                out._array = memory.arrange(out._array, like._array.strides)
         return rebuild(results[0], iter(outs))
 
     return mapped

@@ -149,10 +149,8 @@ def checked_axis(name, input, dim, index, src=None):
     too_large = any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim)
     for title, other in {"input" if name == "gather" else "self": input, "src": src}.items():
         differ = other is not None and (index.ndim or 1) != (other.ndim or 1)
-        lacks = (
-            differ and title == "src" and other.ndim and not too_large and all(m <= n for m, n in zip(a, other.shape))
-        )
-        kind = IndexError if lacks and other.ndim < len(a) else RuntimeError  # torch looks for the axis that src lacks
+        fits = differ and title == "src" and not too_large and all(m <= n for m, n in zip(a, other.shape))
+        kind = IndexError if fits and 0 < other.ndim < len(a) else RuntimeError  # torch looks for an axis of src
         refuse(differ, "Index tensor must have the same number of dimensions as {} tensor", title, kind=kind)
     text = f"Expected index {a} to be no larger than self {b} apart from dimension {dim}"
     if src is not None:

@@ -12,6 +12,8 @@ from .tape import recording
 from .tensor import Tensor, record, wrap
 from .views import check_may_change, take_graph
 
+KEEPING = {"abs", "ceil", "floor", "neg", "round", "sign", "trunc"}  # operations that write no other type than theirs
+
 
 def assign(tensor, new, may_repeat=False):
     """Give a tensor the numbers and graph of another one, for operations with a trailing underscore.
@@ -91,6 +93,8 @@ def give_to(out, result, name):
     """Give a result to the tensor `out`, which takes the result's shape, as one change in place."""
     refuse(result.requires_grad or out.requires_grad, "gradient of out", name)
     refuse(result.dtype.kind > out.dtype.kind, "cast", result.dtype.title, out.dtype.title)
+    differ = name in KEEPING and out.dtype is not result.dtype
+    refuse(differ, "Found dtype {} but expected {}", out.dtype.title, result.dtype.title)
     if out.shape != result.shape:
         n, memory = result.numel(), out._array.reshape(-1)
         if memory.size < n or not out._array.flags.c_contiguous:

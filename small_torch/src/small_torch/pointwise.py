@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
+from .elementwise import Formula, apply, binary, compute, masked, record_formula, unary, zeros
 from .memory import contiguous
 from .operands import refuse_type
 
@@ -25,7 +25,7 @@ def error_function(x):
 
 def of_fractions(function):
     """Return a function that copies whole numbers, as numpy's does not before version 2.1, which browsers have."""
-    return lambda x, *arguments: function(x, *arguments) if x.dtype.kind in "fc" else x.copy("K")
+    return lambda x: function(x) if x.dtype.kind in "fc" else x.copy("K")
 
 
 _erf = np.frompyfunc(math.erf, 1, 1)
@@ -77,7 +77,7 @@ NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infiniti
 
 def round(input, *, decimals=0):
     refuse_type("round_decimals" if decimals else "round", input)
-    return record_formula(ROUND, of_fractions(np.round)(input._array, decimals), input)
+    return record_formula(ROUND, compute(of_fractions(lambda x: np.round(x, decimals)), input), input)
 
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
