@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .arithmetic import lerp
+from .arithmetic import lerp, refuse_gradient
 from .comparing import masked_fill
 from .dtypes import float32, float64
 from .gathering import accept_scalars, index_select
@@ -117,22 +117,13 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     if dim is not None and not input.numel() and input._array.shape[at]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at, equal_nan=False)
-    rule = no_derivative(f"the derivative for '{name}' is not implemented.", NotImplementedError)
+    rule = refuse_gradient(name, "the derivative for '{}' is not implemented.", NotImplementedError)
     outs = [record(copy_array(values), title, (input,), rule)]
     if return_inverse:
         outs.append(Tensor(inverse.reshape(input._array.shape if dim is None else (-1,))))
     if return_counts:
         outs.append(Tensor(counts))
     return tuple(outs) if len(outs) > 1 else outs[0]
-
-
-def no_derivative(text, kind):
-    """Return the rule of an operation without a gradient, which raises torch's error."""
-
-    def rule(*gradients):
-        raise kind(text)
-
-    return rule
 
 
 def bincount(input, weights=None, minlength=0):
@@ -148,5 +139,4 @@ def bincount(input, weights=None, minlength=0):
     refuse(weights._array.shape != input._array.shape, "weights should be 1-d and have the same length as input")
     array = np.bincount(numbers, weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
-    rule = no_derivative("derivative for aten::bincount is not implemented", RuntimeError)
-    return record(array, "NotImplemented", (weights,), rule)
+    return record(array, "NotImplemented", (weights,), refuse_gradient("bincount"))
