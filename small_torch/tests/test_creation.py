@@ -32,10 +32,15 @@ t.linspace(0, 1j, 3, dtype=t.float64) | t.linspace(float("nan"), 1, 3, dtype=t.i
 t.rand_like(t.ones(2), requires_grad=True).requires_grad | t.bernoulli(t.arange(0)) | t.ones(2).cfloat().random_(2)
 t.ones(2).floor(1) | t.ones(2).floor(wrong=1) | t.ones(2).size(wrong=1) | t.ones(2, 2).max(0).sum()
 t.ones(2).scatter_add(0, t.arange(0), t.ones(2, requires_grad=True)) | t.tensor(2.0).topk(0) | t.ones(0, 2).bool().median()
+t.full((2,), -1, dtype=t.uint8) | t.tensor([-1.0], dtype=t.uint8) | t.arange(2).masked_fill(t.ones(2).bool(), t.tensor(t.nan))
+t.ones(2).half().index_fill(0, t.arange(1), t.tensor(1e6)) | t.ones(2).bool().clip(max=t.ones(2).bool())
+t.arange(0).view(t.uint8)
 t.arange(2).index_fill(0, t.arange(1), t.tensor(1.0, requires_grad=True)) | (x := t.ones(2)).index_copy_(0, t.tensor([0]), x)
 """  # noqa: E501
 # Errors whose texts are rare, and not torch's
 OTHER_TEXTS = """
+t.ones(2).bool().clip(max=True) | t.zeros(2, 2).scatter(0, t.zeros(1, 2).long(), t.ones(2)) | t.nn.functional.pad(t.zeros(0), (-1, 1)) | t.arange(4)[::2].view(t.uint8)
+t.zeros(2, dtype=t.uint8).fill_(-0.5) | t.abs(t.ones(2), out=t.ones(2).double())
 t.zeros(2, 2.5) | t.zeros([[2]]) | t.zeros((2,), (3,)) | t.ones(2).uniform_(0, float("inf")) | t.randint(1.5, (2,)) | t.normal(t.zeros(2), -1.0)
 t.Size([2.5]) | t.LongTensor(t.ones(1)) | t.arange(1j) | t.normal(t.zeros(1), t.tensor([float("nan")])) | t.cuda.is_available(wrong=1)
 t.set_num_threads(2.5) | t.normal(t.zeros(2), t.ones(2), wrong=1) | t.bernoulli(t.ones(2, requires_grad=True), 0.5).sum().backward() | t.cuda.synchronize()

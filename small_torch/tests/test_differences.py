@@ -160,6 +160,16 @@ print(F.linear(torch.ones(3), torch.ones(3)))
 print(torch.tensor(3.0).index_select(0, torch.tensor([0])), torch.tensor(3.0).index_fill(0, torch.tensor([0]), 1.0))
 print(torch.cross(torch.ones(3, 2), torch.ones(3, 2)).shape)
 print((torch.ones(3, 2).T.expand(2, -1, -1) / 2).stride())
+x = torch.rand(2, 3).T
+print(x.quantile(torch.tensor([0.25, 0.5]), 0).stride(), torch.tensor(x.expand(2, 3, 2).T).stride())
+print(F.binary_cross_entropy(x, x.contiguous(), reduction="none").stride(), torch.vmap(lambda a: a * 2)(x).stride())
+print(x.expand(2, 3, 2).round(decimals=1).stride(), torch.kron(x, x).stride(), torch.kron(x, torch.ones(3, 2)))
+
+# versions of copies, powers of complex zeros
+import copy
+print([f(torch.ones(2))._version for f in (copy.copy, copy.deepcopy)], copy.deepcopy(nn.Linear(1, 1)).weight._version)
+x = torch.zeros(2, dtype=torch.cfloat)
+print(x**x, x**0)
 
 # changes in place
 x = torch.zeros(2, 3, 4)

@@ -68,9 +68,9 @@ def whole(function):
     return divide
 
 
-def refuse_gradient(name):
+def refuse_gradient(name, text="derivative for aten::{} is not implemented", kind=RuntimeError):
     def way(g):
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+        raise kind(text.format(name))
 
     return way
 

@@ -25,6 +25,9 @@ def clamp(input, min: Operand = None, max: Operand = None):
     for bound in (min, max):
         input, _ = operands(input, input if bound is None else bound)
     refuse_type("clamp", input)
+    numbers = [not isinstance(bound, Tensor) for bound in (min, max) if bound is not None]
+    wrong = input._array.dtype == bool and numbers != [False]
+    refuse(wrong, "\"clamp_scalar_cpu\" not implemented for 'Bool'", kind=NotImplementedError)
     dtype, limits = input._array.dtype, (-np.inf, np.inf)
     if dtype.kind in "biu":
         limits = (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
@@ -87,9 +90,7 @@ eq, ne, lt, gt = map(comparison, ("eq", "ne", "lt", "gt"), ("equal", "not_equal"
 le, ge = comparison("le", "less_equal"), comparison("ge", "greater_equal")
 lshift, rshift = comparison("lshift", "left_shift"), comparison("rshift", "right_shift")
 bitwise_and, bitwise_or, bitwise_xor = map(comparison, ("bitwise_and", "bitwise_or", "bitwise_xor"))
-logical_and, logical_or, logical_xor = (
-    comparison(name, numbers=False) for name in ("logical_and", "logical_or", "logical_xor")
-)
+logical_and, logical_or, logical_xor = (comparison(f"logical_{name}", numbers=False) for name in ("and", "or", "xor"))
 
 
 def predicate(name):

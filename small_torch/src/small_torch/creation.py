@@ -14,7 +14,7 @@ from .elementwise import Formula, compute, masked, record_formula
 from .elementwise import zeros as zero_gradient
 from .in_place import give_to
 from .indexing import PLACES
-from .memory import arrange, check_memory, make_in_order
+from .memory import arrange, check_memory, contiguous, has_repeats, make_in_order
 from .messages import refuse
 from .nested import nested_array
 from .operands import broadcast_error, check_fill, complex_type, scalar_array, tensor_from_number
@@ -64,7 +64,7 @@ def default_np(dtype):
 def data_array(data, dtype):
     """Return data as a new array; raise torch's errors for data that are not numbers."""
     if isinstance(data, Tensor):
-        array = data._array
+        array = contiguous(data._array) if has_repeats(data._array) else data._array
     elif isinstance(data, (np.ndarray, np.generic)):
         array = check_array(np.asarray(data))
     else:

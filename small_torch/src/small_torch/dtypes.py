@@ -47,6 +47,8 @@ complex128 = dtype("complex128", "c", "ComplexDouble", "c10::complex<double>")
 
 ALL = [bool_, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128]
 BY_PYTHON_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
+# numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
+NARROW = "l" if np.dtype("l").itemsize == 4 else ""
 BY_NUMPY_TYPE = {dtype.np: dtype for dtype in ALL}
 default = [float32]  # a list, so that modules that import it see changes by set_default_dtype
 
@@ -78,7 +80,7 @@ def from_array(array):
     if array.dtype.kind == "u" and array.dtype not in BY_NUMPY_TYPE:
         raise NotImplementedError(f"A tensor of type torch.{array.dtype} {EXPLANATION}")
     refuse(array.dtype not in BY_NUMPY_TYPE, "type of array", array.dtype.type.__name__)
-    return BY_NUMPY_TYPE[array.dtype]
+    return int64 if array.dtype.char in NARROW else BY_NUMPY_TYPE[array.dtype]
 
 
 def from_number(number):

@@ -1,6 +1,6 @@
 """Transforms of functions. They loop over rows, where torch computes all rows at once."""
 
-from . import random
+from . import memory, random
 from .autograd import engine
 from .autograd.functional import derivatives, gradients
 from .joining import stack
@@ -107,8 +107,12 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         for value in leaves_of(results[0]):
             refuse(not isinstance(value, Tensor), "vmap of other results", name, name, type(value))
         columns = zip(zip(*map(leaves_of, results)), spread(out_dims, results[0]))
-        stacked = (stack(list(column), dim).narrow(dim, 0, sizes[0]) for column, dim in columns)
-        return rebuild(results[0], stacked)
+        outs = [stack(list(column), dim).narrow(dim, 0, sizes[0]) for column, dim in columns]
+        for out, dim in zip(outs, spread(out_dims, results[0])):  # what has the rows' shape lies in memory as they do
+            x, at = mapped_inputs[0]
+            if x.ndim == out.ndim and (like := x.detach().movedim(at, dim)).shape == out.shape:
+                out._array = memory.arrange(out._array, like._array.strides)
+        return rebuild(results[0], iter(outs))
 
     return mapped
 

@@ -68,7 +68,7 @@ def index_select(input, dim: int, index: Tensor):
     if not input.ndim:
         return rename_node(clone(input), "IndexSelect")
     places, shape = rows_at(dim, index), input._array.shape
-    array = contiguous(np.take(input._array, places[-1], dim))
+    array = contiguous(np.take(input._array, places[-1].astype(np.intp, copy=False), dim))
     return record(array, "IndexSelect", (input,), lambda g: put_sum(g, shape, places), [index])
 
 
@@ -145,11 +145,13 @@ def checked_axis(name, input, dim, index, src=None):
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if not index.numel():
         return dim
-    for title, other in {"input" if name == "gather" else "self": input, "src": src}.items():
-        differ = other is not None and (index.ndim or 1) != (other.ndim or 1)
-        refuse(differ, "Index tensor must have the same number of dimensions as {} tensor", title)
     a, b = list(index.shape), list(input.shape)
     too_large = any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim)
+    for title, other in {"input" if name == "gather" else "self": input, "src": src}.items():
+        differ = other is not None and (index.ndim or 1) != (other.ndim or 1)
+        fits = differ and title == "src" and not too_large and all(m <= n for m, n in zip(a, other.shape))
+        kind = IndexError if fits and 0 < other.ndim < len(a) else RuntimeError  # torch looks for an axis of src
+        refuse(differ, "Index tensor must have the same number of dimensions as {} tensor", title, kind=kind)
     text = f"Expected index {a} to be no larger than self {b} apart from dimension {dim}"
     if src is not None:
         too_large = too_large or any(m > n for m, n in zip(a or [1], src.shape or [1]))

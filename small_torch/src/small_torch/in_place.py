@@ -12,6 +12,8 @@ from .tape import recording
 from .tensor import Tensor, record, wrap
 from .views import check_may_change, take_graph
 
+KEEPING = {"abs", "ceil", "floor", "neg", "round", "sign", "trunc"}  # operations that write no other type than theirs
+
 
 def assign(tensor, new, may_repeat=False):
     """Give a tensor the numbers and graph of another one, for operations with a trailing underscore.
@@ -99,6 +101,8 @@ def give_to(out, result, name):
     wrong = result.dtype is not out.dtype and name in EXACT.split() and not out.is_complex()
     refuse(wrong, "Found dtype {} but expected {}", out.dtype.title, result.dtype.title)
     refuse(result.dtype.kind > out.dtype.kind, "cast", result.dtype.title, out.dtype.title)
+    differ = name in KEEPING and out.dtype is not result.dtype
+    refuse(differ, "Found dtype {} but expected {}", out.dtype.title, result.dtype.title)
     if out.shape != result.shape:
         n, memory = result.numel(), out._array.reshape(-1)
         if memory.size < n or not out._array.flags.c_contiguous:

@@ -9,7 +9,7 @@ from .elementwise import Formula, quiet, record_formula
 from .joining import stack
 from .messages import error, refuse
 from .random import not_implemented
-from .shapes import movedim, permute, reshape, transpose, unsqueeze
+from .shapes import movedim, permute, reshape, transpose, unsqueeze, view
 from .tape import rename_node
 from .tensor import Tensor, axis, record
 
@@ -262,4 +262,4 @@ def kron(input, other):
     a, b = ((1,) * (n - x.ndim) + x._array.shape for x in (input, other))
     first = reshape(input, tuple(size for m in a for size in (m, 1)))
     second = reshape(other, tuple(size for m in b for size in (1, m)))
-    return reshape(first * second, tuple(i * j for i, j in zip(a, b)))
+    return view(first * second, tuple(i * j for i, j in zip(a, b)))

@@ -77,10 +77,10 @@ def parse_nested(data, shape, dim):
 
 
 def check_range(array, dtype, type_name):
-    """Raise torch's RuntimeError for numbers that an integer type cannot hold. Negative ones may wrap around."""
+    """Raise torch's RuntimeError for numbers that an integer type cannot hold. Negative integers may wrap around."""
     if dtype.kind == 1 and array.size and array.dtype.kind in "iuf":
         limits = np.iinfo(dtype.np)
-        fits = array.min() >= (limits.min or -limits.max) and array.max() <= limits.max
+        fits = array.min() >= (limits.min or -limits.max * (array.dtype.kind != "f")) and array.max() <= limits.max
         refuse(not fits, "value cannot be converted to type {} without overflow", type_name)
 
 

@@ -134,6 +134,7 @@ def fill_tensor(value, dtype, name):
     wrong = value.is_complex() and dtype.kind < 3
     refuse(wrong, f"{name}(): Converting complex Scalar to non-complex type is not supported")
     refuse(value._requires_grad and dtype.kind < 2 and recording[0], f"Autograd not support dtype: {dtype.title}")
+    check_fill(value, dtype)
     return value
 
 

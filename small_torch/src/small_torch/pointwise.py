@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .elementwise import Formula, apply, binary, masked, record_formula, unary, zeros
+from .elementwise import Formula, apply, binary, compute, masked, record_formula, unary, zeros
 from .memory import contiguous, copy_array
 from .messages import refuse
 from .operands import refuse_type
@@ -23,6 +23,11 @@ def sigmoid_array(x):
 def error_function(x):
     """Return erf(x)."""
     return _erf(x).astype(x.dtype) if getattr(x, "ndim", 0) else np.asarray(math.erf(x), x.dtype)
+
+
+def of_fractions(function):
+    """Return a function that copies whole numbers, as numpy's does not before version 2.1, which browsers have."""
+    return lambda x: function(x) if x.dtype.kind in "fc" else x.copy("K")
 
 
 _erf = np.frompyfunc(math.erf, 1, 1)
@@ -49,9 +54,9 @@ atanh = unary("atanh", np.arctanh, lambda g, a: g / (1 - a * a))
 sigmoid = unary("sigmoid", sigmoid_array, lambda g, y: g * ((1 - y) * y))
 erf = unary("erf", error_function, lambda g, a: g * (apply(exp, -a * a) * (2 / math.sqrt(math.pi))))
 relu = unary("relu", lambda x: np.maximum(x, 0), lambda g, y: masked(g, y <= 0), convert=False)
-floor = unary("floor", np.floor, zeros, convert=False)
-ceil = unary("ceil", np.ceil, zeros, convert=False)
-trunc = unary("trunc", np.trunc, zeros, convert=False)
+floor = unary("floor", of_fractions(np.floor), zeros, convert=False)
+ceil = unary("ceil", of_fractions(np.ceil), zeros, convert=False)
+trunc = unary("trunc", of_fractions(np.trunc), zeros, convert=False)
 ATAN2_WAYS = lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: -g * a / (a * a + b * b)
 atan2 = binary("atan2", np.arctan2, *ATAN2_WAYS, convert=True, numbers=False)
 
@@ -74,10 +79,12 @@ NAN_TO_NUM = Formula("NanToNum", lambda g, a: masked(g, a - a != 0))  # infiniti
 
 def round(input, *, decimals=0):
     refuse_type("round_decimals" if decimals else "round", input)
-    x = input._array
-    if decimals and x.dtype == np.float16:
-        return record_formula(ROUND, np.round(x.astype(np.float32), decimals).astype(np.float16), input)
-    return record_formula(ROUND, np.round(x, decimals), input)
+
+    def rounded(x):
+        is_half = decimals and x.dtype == np.float16
+        return np.round(x.astype(np.float32), decimals).astype(x.dtype) if is_half else np.round(x, decimals)
+
+    return record_formula(ROUND, compute(of_fractions(rounded), input), input)
 
 
 def nan_to_num(input, nan: float = None, posinf: float = None, neginf: float = None):

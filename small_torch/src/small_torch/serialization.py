@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes
 from .messages import refuse
 from .nn.parameter import Parameter
-from .tensor import Tensor
+from .tensor import Tensor, rebuild_tensor
 
 
 class Writer(pickle.Pickler):
@@ -35,7 +35,7 @@ class Writer(pickle.Pickler):
 
 
 def read_tensor(is_parameter, requires_grad, shape, dtype, memory, place, strides):
-    tensor = Tensor(np.ndarray(shape, dtype.np, memory, place, strides))
+    tensor = rebuild_tensor(Tensor, np.ndarray(shape, dtype.np, memory, place, strides), False)
     return Parameter(tensor, requires_grad) if is_parameter else tensor.requires_grad_(requires_grad)
 
 

@@ -145,10 +145,10 @@ def view_type(input, dtype):
         refuse(not input.ndim, f"self.dim() cannot be 0 to view {names}")
         text = f"self.size(-1) must be divisible by {ratio:g} to view {names}, but got {input.shape[-1]}"
         refuse(array.shape[-1] * array.itemsize % size, text)
-        *steps, last = input.stride()
-        places = [input.data_ptr(), *(step * array.itemsize for step in steps)]
-        wrong = last != 1 or any(place % size for place in places)
-        refuse(wrong, f"the strides and the offset of self do not fit to view {names}")
+        plain = not array.size and not array.strides[-1]  # numpy's strides are 0 for a new axis, or without numbers
+        *steps, last = (step * array.itemsize for step in input.stride()) if plain else array.strides
+        wrong = last != array.itemsize or any(place % size for place in (input.data_ptr(), *steps))
+        refuse(wrong, f"small_torch cannot view {names}: the strides and the offset of self do not fit")
     out = Tensor(array.view(dtype.np))
     out._changes = input._changes
     return out

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .arithmetic import lerp
+from .arithmetic import lerp, refuse_gradient
 from .comparing import masked_fill
 from .dtypes import float32, float64
 from .gathering import accept_scalars, index_select
@@ -12,7 +12,7 @@ from .memory import copy_array
 from .messages import refuse
 from .operands import refuse_type
 from .reductions import check_not_empty, record_extreme, record_picked, return_type, sum
-from .shapes import reshape, squeeze, unsqueeze
+from .shapes import movedim, reshape, squeeze, unsqueeze
 from .tape import rename_node
 from .tensor import Tensor, axis, record
 
@@ -103,13 +103,12 @@ def quantile(input, q, dim=None, keepdim: bool = False):
     refuse(not input.numel(), "quantile() input tensor must be non-empty")
     refuse(((q._array < 0) | (q._array > 1)).any(), "quantile() q values must be in the range [0, 1]")
     at = 0 if dim is None else axis(dim, input.ndim)
-    x = reshape(input, -1) if dim is None or not input.ndim else input
-    ordered, position = sort(x, at).values, q._array.reshape(-1) * (x._array.shape[at] - 1)
-    low, high = (index_select(ordered, at, Tensor(f(position).astype(np.int64))) for f in (np.floor, np.ceil))
-    fraction = (position - np.floor(position)).astype(x._array.dtype)
-    out = lerp(low, high, Tensor(fraction.reshape([-1 if i == at else 1 for i in range(x.ndim)])))
-    is_nan = Tensor(np.isnan(x._array).any(at, keepdims=True))
-    out = masked_fill(out, is_nan.expand(out.shape), math.nan).movedim(at, 0)
+    x = reshape(input, -1) if dim is None or not input.ndim else movedim(input, at, -1)
+    ordered, position = sort(x, -1).values, q._array.reshape(-1) * (x._array.shape[-1] - 1)
+    low, high = (index_select(ordered, -1, Tensor(f(position).astype(np.int64))) for f in (np.floor, np.ceil))
+    out = lerp(low, high, Tensor((position - np.floor(position)).astype(x._array.dtype)))
+    is_nan = Tensor(np.isnan(x._array).any(-1, keepdims=True))
+    out = movedim(masked_fill(out, is_nan.expand(out.shape), math.nan), -1, 0)
     if keepdim:
         out = reshape(out, -1, *(1,) * input.ndim) if dim is None else unsqueeze(out, at + 1) if input.ndim else out
     return out if q.ndim else squeeze(out, 0)
@@ -123,22 +122,13 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     if dim is not None and not input.numel() and input._array.shape[at]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at, equal_nan=False)
-    rule = no_derivative(f"the derivative for '{name}' is not implemented.", NotImplementedError)
+    rule = refuse_gradient(name, "the derivative for '{}' is not implemented.", NotImplementedError)
     outs = [record(copy_array(values), title, (input,), rule)]
     if return_inverse:
         outs.append(Tensor(inverse.reshape(input._array.shape if dim is None else (-1,))))
     if return_counts:
         outs.append(Tensor(counts))
     return tuple(outs) if len(outs) > 1 else outs[0]
-
-
-def no_derivative(text, kind):
-    """Return the rule of an operation without a gradient, which raises torch's error."""
-
-    def rule(*gradients):
-        raise kind(text)
-
-    return rule
 
 
 def bincount(input, weights=None, minlength=0):
@@ -154,5 +144,4 @@ def bincount(input, weights=None, minlength=0):
     refuse(weights._array.shape != input._array.shape, "weights should be 1-d and have the same length as input")
     array = np.bincount(numbers, weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
-    rule = no_derivative("derivative for aten::bincount is not implemented", RuntimeError)
-    return record(array, "NotImplemented", (weights,), rule)
+    return record(array, "NotImplemented", (weights,), refuse_gradient("bincount"))

@@ -12,16 +12,12 @@ import numpy as np
 
 from . import dtypes
 from .absent import no_method
-from .dtypes import Size, cast_array, cpu
+from .dtypes import NARROW, Size, cast_array, cpu
 from .memory import arrange
 from .messages import refuse, warn_once
 from .nested import legacy_array
 from .printing import meta_text, tensor_text
 from .tape import DetachedVersion, FixedVersion, Node, RemovableHandle, recording
-
-# numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
-NARROW = "l" if np.dtype("l").itemsize == 4 else ""
-
 
 NO_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be"
@@ -301,6 +297,7 @@ class Tensor:
         memo[id(self)] = out
         Tensor.__init__(out, self._array.copy(order="K"))
         out._requires_grad, out.device = self._requires_grad, self.device
+        out._changes = [int(type(self) is Tensor)]  # torch copies memory into an empty tensor
         if self.grad is not None:
             out.grad = self.grad.detach().clone()
         return out
@@ -349,7 +346,7 @@ def rebuild_tensor(cls, array, requires_grad):
     """Return a tensor from its pickled parts."""
     out = object.__new__(cls)
     Tensor.__init__(out, array)
-    out._requires_grad = requires_grad
+    out._requires_grad, out._changes = requires_grad, [1]  # torch copies memory into an empty tensor
     return out
 
 

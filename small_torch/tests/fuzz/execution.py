@@ -96,7 +96,8 @@ def describe(value, depth=0):
         return describe_tensor(value)
     if isinstance(value, np.ndarray | np.generic):
         found = {"type": type(value).__name__, "dtype": str(value.dtype), "shape": value.shape}
-        return found | {"values": np.array(value), "stride": getattr(value, "strides", ()) if value.size > 1 else ()}
+        stride = tuple(step for step, n in zip(getattr(value, "strides", ()), value.shape) if n > 1 and value.size)
+        return found | {"values": np.array(value), "stride": stride}
     found = {"type": type(value).__name__}
     if isinstance(value, bool | int | float | complex | str | bytes | None | torch.dtype | torch.device):
         return found | ({"values": np.array(value)} if isinstance(value, float | complex) else {"text": repr(value)})
@@ -150,7 +151,8 @@ def print_of(value):
             if array is None:
                 marks.append(repr(x))
                 continue
-            marks += [id(x), array.tobytes(), array.strides, array.shape, array.__array_interface__["data"][0]]
+            numbers = np.where(array != array, np.nan, array)  # the bits of NaN mean nothing
+            marks += [id(x), numbers.tobytes(), array.strides, array.shape, array.__array_interface__["data"][0]]
             if array is not x:
                 marks += [x.requires_grad, x.is_leaf, x.grad_fn is None]
     except (RuntimeError, TypeError) as error:

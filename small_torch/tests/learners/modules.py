@@ -143,7 +143,7 @@ class Counter(nn.Module):
 m = Counter()
 m(torch.ones(1))
 m(torch.ones(1))
-print(m.state_dict(), m.steps, [n for n, _ in m.named_buffers()])
+print(dict(m.state_dict()), m.steps, [n for n, _ in m.named_buffers()])
 c = copy.deepcopy(m)
 c.scale.data.zero_()
 print(m.scale, c.scale, c.steps is m.steps)

@@ -22,7 +22,7 @@ def pad(input, pad, mode="constant", value=None):
     if not pad:
         return input.clone()
     widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-    refuse(not all(a + n + b >= 0 for (a, b), n in zip(widths, input.shape)), "negative padding")
+    refuse(any(n + min(a, 0) + min(b, 0) < 0 for (a, b), n in zip(widths, input.shape)), "negative padding")
     if min(pad, default=0) < 0:
         input = getitem(input, tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, input.shape)))
         widths = [(max(a, 0), max(b, 0)) for a, b in widths]
