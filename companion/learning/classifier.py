@@ -3,7 +3,7 @@
 Shapes: T time steps of the longest sequence in a batch, B sequences, D directions (2 if bidirectional, else 1).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from companion.learning.indices import check_indices
-from companion.learning.sequence_model import evaluation_of
+from companion.learning.sequence_model import evaluation_of, in_few_threads
 from companion.learning.training import check, clip_gradients
 
 Batches = Iterable[tuple[Tensor, Tensor, Tensor]]  # (indices, lengths, targets)
@@ -22,16 +22,22 @@ SUMMARIES = ("h_n", "mean", "max")
 def mask_of(lengths: Tensor, steps: int | None = None) -> Tensor:
     """Return bool (T, B), True in a sequence, False in padding.
 
-    lengths: (B). steps: T, the longest if None.
+    lengths: (B). steps: T, the longest if None. ValueError for a length that is not from 1 to T, since an empty
+    sequence has no mean, and TypeError for lengths that are not a tensor.
     """
+    if not isinstance(lengths, torch.Tensor):
+        raise TypeError(f"lengths must be a tensor, such as torch.tensor([3, 5]), not {type(lengths).__name__}")
     steps = int(lengths.max()) if steps is None else steps
+    for k, length in enumerate(lengths.tolist()):
+        if not 1 <= length <= steps:
+            raise ValueError(f"lengths[{k}] is {length}; only 1 to {steps} are allowed. Leave empty sequences out")
     return torch.arange(steps, device=lengths.device)[:, None] < lengths
 
 
 def mean_over_time(output, lengths):
     """Return the mean of each sequence's own elements, (B, size).
 
-    output: (T, B, size). lengths: (B).
+    output: (T, B, size). lengths: (B), from 1 to T, else ValueError.
     """
     mask = mask_of(lengths, len(output))[:, :, None]
     return output.masked_fill(~mask, 0).sum(0) / lengths[:, None].to(output.device)
@@ -40,7 +46,7 @@ def mean_over_time(output, lengths):
 def max_over_time(output, lengths):
     """Return each feature's largest value among a sequence's own elements, (B, size).
 
-    output: (T, B, size).
+    output: (T, B, size). lengths: (B), from 1 to T, else ValueError.
     """
     mask = mask_of(lengths, len(output))[:, :, None].to(output.device)
     return output.masked_fill(~mask, -torch.inf).amax(0)
@@ -81,12 +87,13 @@ class SequenceClassifier(nn.Module):
         size = (recurrent.proj_size or recurrent.hidden_size) * (2 if recurrent.bidirectional else 1)
         self.linear = nn.Linear(size, num_classes, device=weight.device, dtype=weight.dtype)
 
-    def forward(self, indices: Tensor, lengths: Tensor) -> Tensor:
+    def forward(self, indices: Tensor, lengths: Tensor | Sequence[int]) -> Tensor:
         """Return the logits (B, num_classes).
 
-        indices: (T, B), padded. lengths: (B), on the CPU. ValueError for lengths that do not belong to these indices,
-        which torch may accept silently.
+        indices: (T, B), padded. lengths: (B), on the CPU, or a list. ValueError for lengths that do not belong to these
+        indices, which torch may accept silently.
         """
+        lengths = torch.as_tensor(lengths)
         if tuple(lengths.shape) != (indices.size(1),) or int(lengths.max()) > indices.size(0):
             raise ValueError(
                 f"indices {tuple(indices.shape)} are {indices.size(1)} sequences of up to {indices.size(0)} elements, "
@@ -111,14 +118,15 @@ class SequenceClassifier(nn.Module):
         return over_time(output, lengths)
 
 
+@in_few_threads
 def learn(
     model: nn.Module, batches: Batches, optimizer: torch.optim.Optimizer, epochs: int, clip: float = 1.0
 ) -> list[float]:
     """Train on labelled batches, and return the mean loss of each epoch, a list of floats.
 
     model: called as `model(indices, lengths)`, returns logits. batches: (indices, lengths, targets), iterated once per
-    epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. FloatingPointError for a loss
-    that is not finite.
+    epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. Threads: `in_few_threads`.
+    FloatingPointError for a loss that is not finite.
     """
     history = []
     for epoch in range(epochs):

@@ -5,7 +5,16 @@ import torch
 from torch import nn
 
 import companion
-from companion.learning.classifier import SUMMARIES, SequenceClassifier, accuracy, answers, confusion, learn
+from companion.learning.classifier import (
+    SUMMARIES,
+    SequenceClassifier,
+    accuracy,
+    answers,
+    confusion,
+    learn,
+    max_over_time,
+    mean_over_time,
+)  # fmt: skip
 from companion.learning.examples import collate
 from companion.learning.ngrams import BagClassifier, NGrams, naive_bayes, ngrams
 
@@ -45,6 +54,7 @@ def test_wrong_lengths_and_sizes_are_refused():
     for wrong in ([7, 1], [8, 1, 1, 1], [7] * 7):
         with pytest.raises(ValueError, match="4 sequences of up to 7 elements"):
             model(indices, torch.tensor(wrong))
+    assert model(indices, [7, 1, 2, 3]).equal(model(indices, torch.tensor([7, 1, 2, 3])))
     for layer, options, message in (
         (nn.GRU(4, 4), {}, "makes 3 features, the recurrent layer reads 4"),
         (nn.GRU(3, 4, batch_first=True), {}, "time first"),
@@ -52,6 +62,17 @@ def test_wrong_lengths_and_sizes_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             model_of(layer, **options)
+
+
+@pytest.mark.parametrize("over_time", [mean_over_time, max_over_time])
+def test_summaries_refuse_lengths_that_they_cannot_summarise(over_time):
+    output = torch.ones(7, 2, 3)
+    assert over_time(output, torch.tensor([7, 1])).equal(torch.ones(2, 3))
+    for lengths, message in (([7, 0], r"lengths\[1\] is 0; only 1 to 7"), ([8, 1], r"lengths\[0\] is 8; only 1 to 7")):
+        with pytest.raises(ValueError, match=message):
+            over_time(output, torch.tensor(lengths))
+    with pytest.raises(TypeError, match="lengths must be a tensor.*, not list"):
+        over_time(output, [7, 1])
 
 
 def test_classifier_learns_and_confusion_counts():
