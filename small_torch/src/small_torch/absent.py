@@ -161,7 +161,12 @@ NO_EFFECT = {
     },
     "jit": {"is_tracing": always(False), "is_scripting": always(False)},
     "version": {"__version__": "2.13.0+small", "cuda": None},
-    "_C": {"_are_functorch_transforms_active": always(False), "_get_mkldnn_enabled": always(False)},
+    "compiler": {"is_exporting": always(False), "is_dynamo_compiling": always(False)},
+    "autograd.forward_ad": {"unpack_dual": always(SimpleNamespace(tangent=None))},
+    "_C": {
+        "_are_functorch_transforms_active": always(False), "_get_mkldnn_enabled": always(False),
+        "_len_torch_dispatch_stack": always(0),
+    },
     "_C._functorch": {"is_legacy_batchedtensor": always(False)},
 }  # fmt: skip
 

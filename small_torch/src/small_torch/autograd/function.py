@@ -20,6 +20,9 @@ class _Context:
     def save_for_backward(self, *tensors):
         self.to_save = tensors
 
+    def save_for_forward(self, *tensors):
+        """Do nothing: there is no forward-mode AD here."""
+
     def mark_non_differentiable(self, *tensors):
         self.non_differentiable = tensors
 
