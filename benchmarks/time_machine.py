@@ -91,7 +91,8 @@ def ours(library, indices, epochs, seed):
     torch.manual_seed(seed)
     embedding = library.Embedding(len(LETTERS), OURS["embedding_dim"])
     model = SequenceModel(embedding, library.LSTM(OURS["embedding_dim"], OURS["hidden_size"]), len(LETTERS))
-    companion.by_hand(model)  # for the companion's layers; torch's have gradients by hand already
+    if library is companion:  # torch's layers have gradients by hand already
+        companion.by_hand(model)
     batches = ConsecutiveWindows(split(indices, HELD_OUT)[0], OURS["batch_size"], WINDOW)
     check_no_leak(batches, indices)
     optimizer = torch.optim.AdamW(model.parameters(), lr=OURS["lr"])

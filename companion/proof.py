@@ -8,11 +8,25 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from companion.layers.additive import AdditiveAttention
+from companion.layers.attention import MultiheadAttention
+from companion.layers.embedding import Embedding
+from companion.layers.linear import Linear
+from companion.layers.recurrent import RNNBase, RNNCellBase
+from companion.layers.sequence_layer import SequenceLayer
+from companion.layers.transformer import TransformerEncoderLayer
+
 # The largest difference in float64, and in float32 as a share of the tensor's largest number.
 ABSOLUTE_BOUND = 1e-10
 RELATIVE_BOUND = 1e-5
 
-STATELESS = nn.Embedding | nn.Linear | nn.MultiheadAttention | nn.TransformerEncoderLayer
+EMBEDDINGS = nn.Embedding | Embedding
+LINEAR = nn.Linear | Linear
+ATTENTION = nn.MultiheadAttention | MultiheadAttention
+ENCODERS = nn.TransformerEncoderLayer | TransformerEncoderLayer
+CELLS = nn.RNNCellBase | RNNCellBase
+LAYERS = nn.RNNBase | RNNBase
+STATEFUL = CELLS | LAYERS | SequenceLayer
 
 
 @dataclass(frozen=True)
@@ -63,27 +77,28 @@ def compare(
     scratch: nn.Module,
     reference: nn.Module,
     input: Tensor | PackedSequence | tuple[Tensor, ...] | None = None,
-    state: Tensor | tuple[Tensor, Tensor] | None = None,
+    state: Tensor | tuple[Tensor, ...] | None = None,
     seed: int = 0,
     **call: Any,
 ) -> Comparison:
-    """Run a scratch module and its torch counterpart on the same numbers, and compare all results.
+    """Run a scratch module and its counterpart, of torch or of the companion, on the same numbers; compare all results.
 
-    scratch, reference: modules of the same shape: cells, layers, embeddings or linear layers; the weights of
-    `reference` are copied into `scratch`. input, state: the arguments of both; random where None (embeddings, linear
-    layers and attention have no state; the input of attention is a tuple, query, key and value). call: further
+    scratch, reference: modules of the same shape, such as cells, layers, embeddings, linear layers or attention; the
+    weights of `reference` are copied into `scratch`. input, state: the arguments of both; random where None (only
+    recurrent layers get a state; the input of attention is a tuple, query, key and value). call: further
     arguments by name, such as masks. seed: of the random input, the state, the loss and, for modules in training mode
     with dropout, the masks.
 
     The loss is a sum of all outputs and final states with random weights, so that every number counts in the gradients.
     Returns a `Comparison`, one `Row` for `output`, each final state, the gradient of the input and of each initial
-    state, and the gradient of each parameter. RuntimeError if the parameters' names or shapes differ.
+    state, and the gradient of each parameter. RuntimeError if the parameters' names or shapes differ, TypeError for a
+    `reference` of another kind without an `input`.
     """
     scratch.load_state_dict(reference.state_dict(), strict=True)
     generator = torch.Generator("cpu").manual_seed(seed)
     if input is None:
         input = _random_input(reference, generator)
-    if state is None and not isinstance(reference, STATELESS):
+    if state is None and isinstance(reference, STATEFUL):
         state = _random_state(reference, input, generator)
 
     names = _names(reference)
@@ -103,30 +118,39 @@ def _random(like, shape, generator):
 
 
 def _random_input(module, generator, time=5, batch=3):
-    if isinstance(module, nn.Embedding):
+    if isinstance(module, EMBEDDINGS):
         indices = torch.randint(module.num_embeddings, (batch, time), generator=generator, device="cpu")
         return indices.to(module.weight.device)
-    weight = next(module.parameters())
-    if isinstance(module, nn.MultiheadAttention):
-        sizes = ((time - 1, module.embed_dim), (time, module.kdim), (time, module.vdim))
-        shapes = [(batch, t, size) if module.batch_first else (t, batch, size) for t, size in sizes]
-        return tuple(_random(weight, shape, generator) for shape in shapes)
-    if isinstance(module, nn.TransformerEncoderLayer):
+    if isinstance(module, ATTENTION | AdditiveAttention):
+        if isinstance(module, AdditiveAttention):
+            features = [module.weight_q.size(1), *[module.weight_k.size(1)] * 2]
+        else:
+            features = [module.embed_dim, module.kdim, module.vdim]
+        first = getattr(module, "batch_first", False)
+        shapes = [((batch, t) if first else (t, batch), size) for t, size in zip((time - 1, time, time), features)]
+        weight = next(module.parameters())
+        return tuple(_random(weight, (*shape, size), generator) for shape, size in shapes)
+    if isinstance(module, ENCODERS):
         shape = (batch, time) if module.self_attn.batch_first else (time, batch)
-        return _random(weight, (*shape, module.self_attn.embed_dim), generator)
-    if isinstance(module, nn.Linear):
-        return _random(weight, (batch, module.in_features), generator)
-    if isinstance(module, nn.RNNCellBase):
-        return _random(weight, (batch, module.input_size), generator)
-    shape = (batch, time) if module.batch_first else (time, batch)
-    return _random(weight, (*shape, module.input_size), generator)
+        return _random(module.linear1.weight, (*shape, module.self_attn.embed_dim), generator)
+    if isinstance(module, LINEAR):
+        return _random(module.weight, (batch, module.in_features), generator)
+    if not hasattr(module, "input_size"):
+        raise TypeError(f"compare cannot make an input for {type(module).__name__}: pass one as `input`")
+    shape = (batch,) if isinstance(module, CELLS) else (batch, time) if module.batch_first else (time, batch)
+    return _random(next(module.parameters()), (*shape, module.input_size), generator)
+
+
+def _has_cell_state(module):
+    """Return True for a layer or cell whose state is the pair (h, c)."""
+    return isinstance(module, nn.LSTM | nn.LSTMCell) or (hasattr(module, "_step") and module._step.is_pair)
 
 
 def _random_state(module, input, generator):
-    """Return a random state that fits `input`: a tensor, or for an LSTM the pair (h, c)."""
+    """Return a random state that fits `input`: a tensor, or a tuple such as (h, c) of an LSTM."""
     weight = next(module.parameters())
-    if isinstance(module, nn.RNNCellBase):
-        before, sizes = input.shape[:-1], [module.hidden_size]
+    if isinstance(module, CELLS):
+        before = input.shape[:-1]
     else:
         if isinstance(input, PackedSequence):
             batch = (int(input.batch_sizes[0]),)
@@ -135,11 +159,14 @@ def _random_state(module, input, generator):
         else:
             batch = ()
         before = (module.num_layers * (2 if module.bidirectional else 1), *batch)
-        sizes = [module.proj_size or module.hidden_size]
-    if isinstance(module, nn.LSTM | nn.LSTMCell):
-        sizes.append(module.hidden_size)
-    states = tuple(_random(weight, (*before, size), generator) for size in sizes)
-    return states if len(states) == 2 else states[0]
+    if isinstance(module, SequenceLayer):
+        shapes = [(*batch, *shape) for shape in module.state_shapes()]
+    else:
+        shapes = [(*before, getattr(module, "proj_size", 0) or module.hidden_size)]
+        if _has_cell_state(module):
+            shapes.append((*before, module.hidden_size))
+    states = tuple(_random(weight, shape, generator) for shape in shapes)
+    return states if len(states) > 1 else states[0]
 
 
 def _run(module, input, state, seed, names, call):
@@ -161,14 +188,16 @@ def _run(module, input, state, seed, names, call):
     if isinstance(state, torch.Tensor):
         state = leaf("h_0.grad", state)
     elif state is not None:
-        state = (leaf("h_0.grad", state[0]), leaf("c_0.grad", state[1]))
+        starts = ("h_0", "c_0") if len(state) == 2 else [f"state_0[{k}]" for k in range(len(state))]
+        state = tuple(leaf(f"{name}.grad", tensor) for name, tensor in zip(starts, state))
     module.zero_grad()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         inputs = input if type(input) is tuple else (input,)
         result = module(*inputs, **call) if state is None else module(*inputs, state, **call)
 
-    values = dict(zip(names, _flat(result), strict=False))
+    tensors = _flat(result)
+    values = dict(zip([*names, *(f"state_n[{k}]" for k in range(len(tensors)))], tensors))
     generator = torch.Generator("cpu").manual_seed(seed + 1)
     # L = Σ r y  over all resulting numbers y, each with a random r of its own
     loss = sum((value * _random(value, value.shape, generator)).sum() for value in values.values())
@@ -184,14 +213,15 @@ def _run(module, input, state, seed, names, call):
 
 
 def _names(module):
-    """Return the names that torch's documentation gives to a module's results."""
-    if isinstance(module, nn.MultiheadAttention):
+    """Return the names that torch's documentation gives to a module's results; further results are `state_n[k]`."""
+    if isinstance(module, ATTENTION | AdditiveAttention):
         return ["attn_output", "attn_output_weights"]
-    if isinstance(module, STATELESS):
-        return ["output"]
-    if isinstance(module, nn.RNNCellBase):
-        return ["h_1", "c_1"] if isinstance(module, nn.LSTMCell) else ["h_1"]
-    return ["output", "h_n", "c_n"] if isinstance(module, nn.LSTM) else ["output", "h_n"]
+    if isinstance(module, CELLS):
+        return ["h_1", "c_1"] if _has_cell_state(module) else ["h_1"]
+    if isinstance(module, LAYERS):
+        return ["output", "h_n", "c_n"] if _has_cell_state(module) else ["output", "h_n"]
+    # the layers after the LSTM: one state, or several
+    return ["output", "h_n"] if isinstance(module, SequenceLayer) and len(module.state_shapes()) == 1 else ["output"]
 
 
 def _flat(result):

@@ -51,8 +51,9 @@ def from_keras(kind: str, kernel: Any, recurrent_kernel: Any, bias: Any) -> dict
 
     kernel: (input_size, gates * H). recurrent_kernel: (H, gates * H). bias: (gates * H), for a GRU (2, gates * H).
     ValueError for a GRU without `reset_after`: it applies the reset gate before the product, which torch cannot
-    compute.
+    compute; and for CuDNNLSTM and CuDNNGRU of Keras 2, whose weights are laid out differently.
     """
+    check_keras_bias(kind, torch.as_tensor(kernel), torch.as_tensor(bias))
     biases = 2 if kind == "GRU" else 1
     W, R, B = arrays(
         kind, KERAS, ("kernel", 2, kernel), ("recurrent_kernel", 2, recurrent_kernel), ("bias", biases, bias)
@@ -97,6 +98,21 @@ def arrays(kind: str, orders: dict[str, str], *named: tuple[str, int, Any]) -> l
             raise ValueError(f"{name} has {len(tensor)} directions: convert one at a time")
         tensors.append(tensor)
     return tensors
+
+
+def check_keras_bias(kind: str, kernel: Tensor, bias: Tensor) -> None:
+    """Raise ValueError if the shape of the bias is that of another kind of layer in Keras."""
+    if kind in ("LSTM", "GRU") and bias.shape == (2 * kernel.shape[-1],):
+        raise ValueError(
+            f"a bias of {len(bias)} numbers, two for each of the kernel's {kernel.shape[-1]} columns, is that of"
+            f" CuDNN{kind}, whose weights are laid out differently. In Keras 2, load the file into a model with {kind}"
+            f"{'(reset_after=True)' if kind == 'GRU' else ''}, which converts them, and take that layer's get_weights()"
+        )
+    if kind == "GRU" and bias.dim() == 1:
+        raise ValueError(
+            f"bias of a layer GRU has 2 dimensions, not 1: {tuple(bias.shape)}. The layer was made without reset_after:"
+            " it applies the reset gate before the product, which torch cannot compute"
+        )
 
 
 def check_rows(kind: str, W: Tensor, R: Tensor, b_ih: Tensor, b_hh: Tensor) -> None:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from companion.layers import errors
+from companion.layers.through_time import exporting, recorded
 from companion.layers.types import Device
 
 
@@ -90,11 +91,16 @@ class Embedding(nn.Module):
         padding_idx = errors.padding_index(self.padding_idx, self.num_embeddings)
         if self.max_norm is not None:
             shorten(weight.detach(), indices, self.max_norm, self.norm_type)
-        if self.scale_grad_by_freq or self.sparse:
+        # elsewhere than in an export a sparse gradient stays sparse
+        plain = recorded() if self.scale_grad_by_freq else exporting()
+        if (self.scale_grad_by_freq or self.sparse) and not plain:
             rows = LookUp.apply(weight, indices, padding_idx, self.scale_grad_by_freq, self.sparse)
         else:
             # e_k = W[ i_k ]
             rows = weight.index_select(0, indices)
+            if self.scale_grad_by_freq:  # recorded: the same numbers, with the gradient divided
+                count = weight.new_zeros(len(weight)).index_add(0, indices, weight.new_ones(len(indices)))
+                rows = rows.detach() + (rows - rows.detach()) / count[indices][:, None]
             if padding_idx is not None:  # the padding row gets no gradient
                 rows = torch.where((indices == padding_idx)[:, None], rows.detach(), rows)
         return rows.view(*input.shape, weight.size(1))
@@ -138,7 +144,13 @@ class LookUp(torch.autograd.Function):
         """Save the indices and options for the backward pass."""
         weight, indices, ctx.padding_idx, ctx.scale_grad_by_freq, ctx.sparse = inputs
         ctx.save_for_backward(indices)
+        ctx.save_for_forward(indices)
         ctx.shape = weight.shape
+
+    @staticmethod
+    def jvp(ctx, tangent, *_):
+        """Return the derivative of the rows along `tangent`, one of the table."""
+        return tangent.index_select(0, *ctx.saved_tensors)
 
     @staticmethod
     def backward(ctx, grad):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from companion.layers import errors
-from companion.layers.recurrent import RNNBase, RNNCellBase
+from companion.layers.recurrent import RNNBase, RNNCellBase, declared
 from companion.layers.step import Step, Weights, affine
 from companion.layers.types import Device, Sequences
 
@@ -89,9 +89,6 @@ class GRUCell(RNNCellBase):
 class GRU(RNNBase):
     """A GRU over sequences, as `torch.nn.GRU`.
 
-    GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-    device=None, dtype=None)
-
     input_size, hidden_size, bias: as in `GRUCell`. num_layers, batch_first, dropout, bidirectional: as in `RNN`.
 
     Parameters of layer k: `weight_ih_l{k}` (3 * hidden_size, input_size), from the second layer on (3 * hidden_size,
@@ -102,26 +99,24 @@ class GRU(RNNBase):
 
     _step = GRUStep()
 
-    if TYPE_CHECKING:
+    @declared
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None: ...
 
-        def __init__(
-            self,
-            input_size: int,
-            hidden_size: int,
-            num_layers: int = 1,
-            bias: bool = True,
-            batch_first: bool = False,
-            dropout: float = 0.0,
-            bidirectional: bool = False,
-            device: Device = None,
-            dtype: torch.dtype | None = None,
-        ) -> None: ...
-
-    else:
-
-        def __init__(self, *args, **kwargs):  # `RNNBase` checks the arguments
-            errors.no_projection(kwargs)
-            super().__init__("GRU", *args, **kwargs)
+    def _with_mode(self, args, kwargs):
+        """Return the mode and the positional arguments of `RNNBase`."""
+        errors.no_projection(kwargs)
+        return "GRU", *args
 
     def forward(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]:
         """Return output, h_n from the input and hx = h_0; shapes at `RNNBase.forward`."""

@@ -4,13 +4,12 @@
 values and gates (one number for each head) from the input.
 """
 
-from typing import Any
-
 import torch
 from torch.nn import functional as F
 
 from companion.layers import matrix_state
 from companion.layers.sequence_layer import SequenceLayer
+from companion.layers.types import Device
 
 
 class LinearAttention(SequenceLayer):
@@ -24,11 +23,19 @@ class LinearAttention(SequenceLayer):
     forgets = corrects = False
     way = staticmethod(matrix_state.chunks)  # or `matrix_state.loop`
 
-    def __init__(self, input_size: int, hidden_size: int, num_heads: int = 1, **options: Any) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_heads: int = 1,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         if num_heads < 1 or hidden_size % num_heads:
             raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
         self.num_heads = num_heads
-        super().__init__(input_size, hidden_size, **options)
+        super().__init__(input_size, hidden_size, batch_first, device, dtype)
 
     def rows(self) -> list[int]:
         """Return the number of rows for q, k, v and the gates."""
@@ -84,11 +91,18 @@ class DeltaNet(LinearAttention):
     corrects = True
 
     def __init__(
-        self, input_size: int, hidden_size: int, num_heads: int = 1, most: float = 1.0, **options: Any
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_heads: int = 1,
+        most: float = 1.0,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         if not 0 < most <= 2:
             raise ValueError(f"most must be above 0 and at most 2, or the state would grow without end, got {most}")
-        super().__init__(input_size, hidden_size, num_heads, **options)
+        super().__init__(input_size, hidden_size, num_heads, batch_first, device, dtype)
         self.most = most
 
     def extra_repr(self) -> str:

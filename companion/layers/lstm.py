@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from companion.layers.recurrent import RNNBase, RNNCellBase
+from companion.layers.recurrent import RNNBase, RNNCellBase, declared
 from companion.layers.step import Step, affine
 from companion.layers.types import Device, Sequences
 
@@ -94,9 +94,6 @@ class LSTMCell(RNNCellBase):
 class LSTM(RNNBase):
     """An LSTM over sequences, as `torch.nn.LSTM`.
 
-    LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-    proj_size=0, device=None, dtype=None)
-
     input_size, hidden_size, bias: as in `LSTMCell`. num_layers: how many are stacked, each reading the output of
     the one below. batch_first: input and output are (B, T, features); the states are not moved. dropout: probability
     of zeroing a number between two layers while training. bidirectional: a second set of weights reads each
@@ -113,26 +110,24 @@ class LSTM(RNNBase):
 
     _step = LSTMStep()
 
-    if TYPE_CHECKING:
+    @declared
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None: ...
 
-        def __init__(
-            self,
-            input_size: int,
-            hidden_size: int,
-            num_layers: int = 1,
-            bias: bool = True,
-            batch_first: bool = False,
-            dropout: float = 0.0,
-            bidirectional: bool = False,
-            proj_size: int = 0,
-            device: Device = None,
-            dtype: torch.dtype | None = None,
-        ) -> None: ...
-
-    else:
-
-        def __init__(self, *args, **kwargs):  # `RNNBase` checks the arguments
-            super().__init__("LSTM", *args, **kwargs)
+    def _with_mode(self, args, kwargs):
+        """Return the mode and the positional arguments of `RNNBase`."""
+        return "LSTM", *args
 
     def forward(
         self, input: Sequences, hx: tuple[Tensor, Tensor] | None = None

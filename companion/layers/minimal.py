@@ -124,8 +124,7 @@ class MinimalLayer(RNNBase):
 class MinGRU(MinimalLayer):
     """A minimal gated recurrent unit over sequences, called as `torch.nn.GRU` is.
 
-    MinGRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-    device=None, dtype=None): as in `GRU`. As there, z keeps the old state; in the paper it takes the new one.
+    Arguments as in `GRU`. As there, z keeps the old state; in the paper it takes the new one.
 
     Parameters of layer k: `weight_ih_l{k}` (2 * hidden_size, input_size), from the second layer on (2 * hidden_size, D
     * hidden_size); `bias_ih_l{k}` (2 * hidden_size); the rows are those of z, n. Called as `output, h_n = layer(input,
@@ -138,8 +137,7 @@ class MinGRU(MinimalLayer):
 class MinLSTM(MinimalLayer):
     """A minimal LSTM over sequences, with one state; called as `torch.nn.GRU` is.
 
-    MinLSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-    device=None, dtype=None): as in `GRU`.
+    Arguments as in `GRU`.
 
     Parameters of layer k: `weight_ih_l{k}` (3 * hidden_size, input_size), from the second layer on (3 * hidden_size,
     D * hidden_size); `bias_ih_l{k}` (3 * hidden_size); the rows are those of i, f, g. Else as `MinGRU`.

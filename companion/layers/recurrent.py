@@ -4,9 +4,10 @@ A recurrent layer repeats a step. The step, `_step`, is defined in `rnn.py`, `ls
 here. Shapes: `T` time steps, `B` sequences in a batch, `D` directions (2 if bidirectional, else 1), `L` layers.
 """
 
+import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +16,8 @@ from torch.nn.utils.rnn import PackedSequence
 from companion.layers import errors
 from companion.layers.step import Step, Weights
 from companion.layers.types import Device, State
+
+P = ParamSpec("P")
 
 
 def dropout(x: Tensor, p: float) -> Tensor:
@@ -130,6 +133,19 @@ class RNNCellBase(nn.Module):
         if getattr(self, "nonlinearity", "tanh") != "tanh":
             parts.append(f"nonlinearity={self.nonlinearity}")
         return ", ".join(parts)
+
+
+def declared(init: Callable[P, None]) -> Callable[P, None]:
+    """Return an `__init__` with the signature of `init` that passes its arguments to `RNNBase` as they are.
+
+    So `RNNBase` refuses wrong arguments in torch's words; the `__init__` of torch's layers also takes any arguments.
+    """
+
+    @functools.wraps(init)
+    def construct(self, *args, **kwargs):
+        RNNBase.__init__(self, *self._with_mode(args, kwargs), **kwargs)
+
+    return construct  # type: ignore[return-value]
 
 
 class RNNBase(nn.Module):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from companion.layers import errors
-from companion.layers.recurrent import RNNBase, RNNCellBase
+from companion.layers.recurrent import RNNBase, RNNCellBase, declared
 from companion.layers.step import Step, affine
 from companion.layers.types import Device, Sequences
 
@@ -78,9 +78,6 @@ class RNNCell(RNNCellBase):
 class RNN(RNNBase):
     """An Elman network over sequences, as `torch.nn.RNN`.
 
-    RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
-    bidirectional=False, device=None, dtype=None)
-
     input_size, hidden_size, nonlinearity, bias: as in `RNNCell`. num_layers: how many are stacked, each reading
     the output of the one below. batch_first: input and output are (B, T, features); the states are not moved.
     dropout: probability of zeroing a number between two layers while training. bidirectional: a second set of
@@ -93,33 +90,31 @@ class RNN(RNNBase):
     dimensions or type of input, RuntimeError for wrong sizes: the words are torch's.
     """
 
-    if TYPE_CHECKING:
+    @declared
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None: ...
 
-        def __init__(
-            self,
-            input_size: int,
-            hidden_size: int,
-            num_layers: int = 1,
-            nonlinearity: str = "tanh",
-            bias: bool = True,
-            batch_first: bool = False,
-            dropout: float = 0.0,
-            bidirectional: bool = False,
-            device: Device = None,
-            dtype: torch.dtype | None = None,
-        ) -> None: ...
-
-    else:
-
-        def __init__(self, *args, **kwargs):  # `RNNBase` checks the arguments
-            errors.no_projection(kwargs)
-            if len(args) > 3:
-                self.nonlinearity, args = args[3], args[:3] + args[4:]
-            else:
-                self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
-            if self.nonlinearity not in ("tanh", "relu"):
-                raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'.")
-            super().__init__(f"RNN_{self.nonlinearity.upper()}", *args, **kwargs)
+    def _with_mode(self, args, kwargs):
+        """Return the mode and the positional arguments of `RNNBase`."""
+        errors.no_projection(kwargs)
+        if len(args) > 3:
+            self.nonlinearity, args = args[3], args[:3] + args[4:]
+        else:
+            self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'.")
+        return f"RNN_{self.nonlinearity.upper()}", *args
 
     @property
     def _step(self) -> ElmanStep:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from companion.layers.step import Weights
-from companion.layers.through_time import transformed
+from companion.layers.through_time import has_tangent, recorded, transformed
 from companion.layers.types import State
 
 
@@ -110,8 +110,9 @@ def scan(a: Tensor, b: Tensor, h_0: Tensor | None = None) -> Tensor:
     if len(a) == 0:
         raise ValueError("a and b are empty: at least one time step is needed")
     h_0 = torch.zeros_like(b[0]) if h_0 is None else h_0
-    if transformed() or any(x.is_complex() for x in (a, b, h_0)):
-        return pairs(a, b, h_0)  # autograd supports vmap and complex conjugation; `Scan` does not
+    inputs = (a, b, h_0)
+    if recorded() or transformed() or has_tangent(inputs) or any(x.is_complex() for x in inputs):
+        return pairs(a, b, h_0)  # autograd supports exports, vmap and complex conjugation; `Scan` does not
     return Scan.apply(a, b, h_0)
 
 

@@ -5,7 +5,6 @@ section 3; with fixed steps it is S4D: Albert Gu, Ankit Gupta, Karan Goel and Ch
 """
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +12,7 @@ from torch.nn import functional as F
 
 from companion.layers.scan import scan
 from companion.layers.sequence_layer import SequenceLayer
+from companion.layers.types import Device
 
 
 def discretised(delta: Tensor, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
@@ -37,12 +37,19 @@ class SelectiveSSM(SequenceLayer):
     """
 
     def __init__(
-        self, input_size: int, hidden_size: int, state_size: int = 16, selective: bool = True, **options: Any
+        self,
+        input_size: int,
+        hidden_size: int,
+        state_size: int = 16,
+        selective: bool = True,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         if state_size < 1:
             raise ValueError(f"state_size must be 1 or more, got {state_size}")
         self.state_size, self.selective = state_size, selective
-        super().__init__(input_size, hidden_size, **options)
+        super().__init__(input_size, hidden_size, batch_first, device, dtype)
         like = self.weight_ih_l0
         self.A_log = nn.Parameter(like.new_empty(hidden_size, state_size))
         self.D = nn.Parameter(like.new_empty(hidden_size))

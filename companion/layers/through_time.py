@@ -9,44 +9,64 @@ forward pass are computed for all time steps at once, and a weight's gradient is
 transposed matrices, as everywhere in the companion: W h is `h @ w.hh`.
 """
 
+import warnings
+from collections.abc import Iterable
 from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch._C._functorch import is_legacy_batchedtensor
+from torch.autograd.forward_ad import unpack_dual
 
 from companion.layers import errors
 from companion.layers.gru import GRUStep
 from companion.layers.lstm import LSTMStep
-from companion.layers.recurrent import RNNBase, over_time
+from companion.layers.recurrent import RNNBase, RNNCellBase, over_time
 from companion.layers.recurrent import unroll as unroll_by_autograd
 from companion.layers.rnn import ElmanStep
 from companion.layers.step import Step, Weights
 from companion.layers.types import State
 
 Module = TypeVar("Module", bound=nn.Module)
+WEIGHTS = ("ih", "hh", "b_ih", "b_hh", "hr")  # RNN and GRU have no projection, `hr`
+RECURRENT = (RNNBase, RNNCellBase, nn.RNNBase, nn.RNNCellBase)
 
 
 def by_hand(module: Module, on: bool = True) -> Module:
-    """Make all recurrent layers in `module` compute gradients by hand, or by autograd if not `on`; return `module`.
+    """Make each `RNN`, `LSTM` and `GRU` in `module` compute gradients by hand, or by autograd if not `on`.
 
-    The results are the same. Autograd is still used where a derivative of a gradient may be needed
-    (`create_graph=True`), under a transformation such as vmap, and for a layer with a step of its own.
+    Returns `module`. The results are the same. Autograd is still used where a derivative of a gradient may be needed
+    (`create_graph=True`), in forward-mode AD, under a transformation such as vmap, under autocast, and where operations
+    are recorded (torch.export, make_fx, a trace). A warning names the recurrent layers that stay as they are: cells,
+    torch's own layers, and layers with a step of their own; or `module`, if no layer in it is recurrent.
     """
-    for layer in module.modules():
+    unchanged, found = [], False
+    for name, layer in module.named_modules():
         if isinstance(layer, RNNBase):
             layer.unroll_by_hand = unroll if on and kind_of(layer._step) else None
+            if layer.unroll_by_hand or layer._step.unroll:  # a scan has its gradient by hand already
+                found = True
+                continue
+        if isinstance(layer, RECURRENT):
+            kind = type(layer).__name__
+            origin = "torch.nn." if type(layer) is getattr(nn, kind, None) else ""
+            unchanged.append(origin + kind + (f" at {name!r}" if name else ""))
+    if on and (unchanged or not found):
+        names = ", ".join(unchanged) or type(module).__name__
+        warnings.warn(
+            f"by_hand leaves as it is: {names}. It changes only companion.RNN, companion.LSTM and companion.GRU",
+            stacklevel=2,
+        )
     return module
 
 
 def unroll(step: Step, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
     """Run one layer in one direction, and return its output (N, size) and last state, a tuple of (B, size)."""
     kind = kind_of(step)
-    if kind is None or errors.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
+    inputs = (x, *(getattr(w, name, None) for name in WEIGHTS), *start)
+    if kind is None or errors.autocast_dtype(x) or recorded() or transformed() or has_tangent(inputs):
         return unroll_by_autograd(step, x, sizes, start, w, reverse)  # these need autograd's own operations
-    # RNN and GRU have no projection
-    w = (w.ih, w.hh, w.b_ih, w.b_hh, getattr(w, "hr", None))
-    output, *end = ThroughTime.apply(kind(step), sizes, reverse, x, *w, *start)
+    output, *end = ThroughTime.apply(kind(step), sizes, reverse, *inputs)
     return output, tuple(end)
 
 
@@ -63,9 +83,30 @@ def transformed() -> bool:
     return torch._C._are_functorch_transforms_active()
 
 
+def recorded() -> bool:
+    """Return True while operations are recorded or counted: by a trace, torch.export, make_fx or FlopCounterMode.
+
+    A program of the operations below, which write into memory, could not be differentiated.
+    """
+    if torch.jit.is_tracing() or exporting():
+        return True
+    # torch.compile cannot read the stack
+    return not torch.compiler.is_dynamo_compiling() and torch._C._len_torch_dispatch_stack() > 0
+
+
+def exporting() -> bool:
+    """Return True within torch.export."""
+    return getattr(torch.compiler, "is_exporting", bool)()  # torch 2.6 has no `is_exporting`
+
+
+def has_tangent(tensors: Iterable[Tensor | None]) -> bool:
+    """Return True if one of the tensors carries a derivative of forward-mode AD."""
+    return any(tensor is not None and unpack_dual(tensor).tangent is not None for tensor in tensors)
+
+
 def weights(inputs):
     """Return the weights among the first inputs of `ThroughTime`: x, W_ih, W_hh, b_ih, b_hh, W_hr."""
-    return Weights(**dict(zip(("ih", "hh", "b_ih", "b_hh", "hr"), inputs[1:6], strict=True)))
+    return Weights(**dict(zip(WEIGHTS, inputs[1:6], strict=True)))
 
 
 class ThroughTime(torch.autograd.Function):
@@ -95,8 +136,9 @@ class ThroughTime(torch.autograd.Function):
         """Return the gradients of x, the weights and the first state."""
         saved = ctx.saved_tensors  # read once: under an activation checkpoint torch refuses a second read
         inputs, rest = saved[: 6 + len(d_end)], saved[6 + len(d_end) :]
-        # gradients that may be differentiated again, or many at once
-        if torch.is_grad_enabled() or any(map(is_legacy_batchedtensor, (d_output, *d_end))):
+        # gradients that may be differentiated again, in either mode, or many at once
+        given = (d_output, *d_end)
+        if torch.is_grad_enabled() or any(map(is_legacy_batchedtensor, given)) or has_tangent(given):
             return None, None, None, *by_autograd(ctx, inputs, d_output, d_end)
         return None, None, None, *by_equations(ctx, inputs, rest, d_output, d_end)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from companion.learning.sequence_model import in_few_threads
 from companion.learning.training import IGNORED, clip_gradients, cross_entropy
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -56,6 +57,7 @@ def first_loss(model: nn.Module, inputs: Tensor, targets: Tensor) -> FirstLoss:
         return FirstLoss(cross_entropy(outputs, targets).item(), math.log(outputs.shape[-1]))
 
 
+@in_few_threads
 def overfit(
     model: nn.Module,
     inputs: Tensor,

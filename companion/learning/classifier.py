@@ -3,7 +3,7 @@
 Shapes: T time steps of the longest sequence in a batch, B sequences, D directions (2 if bidirectional, else 1).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from companion.learning.indices import check_indices, whole
-from companion.learning.sequence_model import evaluation_of
+from companion.learning.sequence_model import evaluation_of, in_few_threads
 from companion.learning.training import check, clip_gradients
 
 Batches = Iterable[tuple[Tensor, Tensor, Tensor]]  # (indices, lengths, targets)
@@ -33,17 +33,19 @@ def check_lengths(lengths: Tensor) -> None:
 def mask_of(lengths: Tensor, steps: int | None = None) -> Tensor:
     """Return bool (T, B), True in a sequence, False in padding.
 
-    lengths: (B), int64, each at least 1. steps: T, the longest if None. ValueError for other lengths.
+    lengths: (B), int64, each from 1 to T. steps: T, the longest if None. ValueError for other lengths.
     """
     check_lengths(lengths)
     steps = int(lengths.max()) if steps is None else steps
+    if long := (lengths > steps).nonzero().tolist():
+        raise ValueError(f"lengths[{long[0][0]}] is {lengths[long[0][0]].item()}; there are {steps} steps")
     return torch.arange(steps, device=lengths.device)[:, None] < lengths
 
 
 def mean_over_time(output, lengths):
     """Return the mean of each sequence's own elements, (B, size).
 
-    output: (T, B, size). lengths: (B). ValueError for a length below 1.
+    output: (T, B, size). lengths: (B), from 1 to T, else ValueError.
     """
     mask = mask_of(lengths, len(output))[:, :, None]
     return output.masked_fill(~mask, 0).sum(0) / lengths[:, None].to(output.device)
@@ -52,7 +54,7 @@ def mean_over_time(output, lengths):
 def max_over_time(output, lengths):
     """Return each feature's largest value among a sequence's own elements, (B, size).
 
-    output: (T, B, size). lengths: (B). ValueError for a length below 1.
+    output: (T, B, size). lengths: (B), from 1 to T, else ValueError.
     """
     mask = mask_of(lengths, len(output))[:, :, None].to(output.device)
     return output.masked_fill(~mask, -torch.inf).amax(0)
@@ -93,12 +95,13 @@ class SequenceClassifier(nn.Module):
         size = (recurrent.proj_size or recurrent.hidden_size) * (2 if recurrent.bidirectional else 1)
         self.linear = nn.Linear(size, num_classes, device=weight.device, dtype=weight.dtype)
 
-    def forward(self, indices: Tensor, lengths: Tensor) -> Tensor:
+    def forward(self, indices: Tensor, lengths: Tensor | Sequence[int]) -> Tensor:
         """Return the logits (B, num_classes).
 
-        indices: (T, B), padded. lengths: (B), on the CPU. ValueError for lengths that do not belong to these indices,
-        which torch may accept silently.
+        indices: (T, B), padded. lengths: (B), on the CPU, or a list. ValueError for lengths that do not belong to these
+        indices, which torch may accept silently.
         """
+        lengths = torch.as_tensor(lengths)
         check_lengths(lengths)
         if tuple(lengths.shape) != (indices.size(1),) or int(lengths.max()) > indices.size(0):
             raise ValueError(
@@ -124,14 +127,15 @@ class SequenceClassifier(nn.Module):
         return over_time(output, lengths)
 
 
+@in_few_threads
 def learn(
     model: nn.Module, batches: Batches, optimizer: torch.optim.Optimizer, epochs: int, clip: float = 1.0
 ) -> list[float]:
     """Train on labelled batches, and return the mean loss of each epoch, a list of floats.
 
     model: called as `model(indices, lengths)`, returns logits. batches: (indices, lengths, targets), iterated once per
-    epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. FloatingPointError for a loss
-    that is not finite; ValueError for an epoch without batches.
+    epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. Threads: `in_few_threads`.
+    FloatingPointError for a loss that is not finite; ValueError for an epoch without batches.
     """
     history = []
     for epoch in range(epochs):

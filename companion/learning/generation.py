@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from companion.learning.sequence_model import evaluation_of
+from companion.learning.sequence_model import evaluation_of, in_few_threads
 
 
 def probabilities(
@@ -54,7 +54,7 @@ def generate(
 
     model: a `SequenceModel` over the vocabulary. The state begins at zero and reads the prefix, each character once;
     then each character that is drawn is read in turn. temperature, top_k, top_p: as in `probabilities`. generator: the
-    `torch.Generator` for drawing the characters.
+    `torch.Generator` for drawing the characters. Threads: `in_few_threads`.
 
     ValueError for an empty prefix, or one with characters that are not in the vocabulary.
     """
@@ -74,3 +74,6 @@ def generate(
             written.append(unread)
     return vocabulary.decode(torch.cat([indices.to(device), *written]))
 # fmt: on
+
+
+generate = in_few_threads(generate)  # no decorator, because a chapter prints the function

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from companion.learning.files import is_there, read_text
-from companion.learning.sequence_model import evaluation_of
+from companion.learning.sequence_model import evaluation_of, in_few_threads
 from companion.learning.tables import Row, find_separator, is_index, parse_number, problem_of, read_rows, split_names
 from companion.learning.times import check_times
 from companion.learning.training import clip_gradients
@@ -245,7 +245,7 @@ def fit(model, learned_from, held_out, learning_rate, epochs, batch_size=32, see
     """Train on windows in random order, keep the weights with the smallest held-out error, and return the errors.
 
     learned_from, held_out: (inputs, targets), scaled. Returns the mean absolute error on the held-out part after each
-    epoch, a list.
+    epoch, a list. Threads: `in_few_threads`.
     """
     inputs, targets = learned_from
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
@@ -263,6 +263,9 @@ def fit(model, learned_from, held_out, learning_rate, epochs, batch_size=32, see
             best = copy.deepcopy(model.state_dict())
     model.load_state_dict(best)
     return history
+
+
+fit = in_few_threads(fit)  # no decorator, because a chapter prints the function
 
 
 def ask(model: Callable[[Tensor], Tensor], inputs: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from companion.learning.checkpoint import Checkpoint, held_interrupts
 from companion.learning.progress import progress_bar
-from companion.learning.sequence_model import evaluation_of
+from companion.learning.sequence_model import evaluation_of, in_few_threads
 
 IGNORED = -100  # a target that does not count; torch's default `ignore_index`
 
@@ -48,7 +48,7 @@ def train(
     A stored run that was interrupted continues when the same call is made again with a new model and optimizer, and
     ends with the same weights, bit for bit. FloatingPointError once the loss or the gradients' norm is not finite,
     before the weights change; ValueError for batches without a step or a target, and for a file that stores another run
-    or more epochs.
+    or more epochs. Threads: `in_few_threads`.
     """
     loss_function = loss_function or cross_entropy
     clip = math.inf if clip is None else clip
@@ -95,10 +95,14 @@ def train(
     return history
 
 
+train = in_few_threads(train)  # no decorator, because a chapter prints the function
+
+
+@in_few_threads
 def evaluate(model: nn.Module, batches: Any, loss_function: Callable[[Tensor, Tensor], Tensor] | None = None) -> float:
     """Return the mean loss over the targets of `batches`, without dropout and without learning.
 
-    ValueError if there is no target that counts.
+    ValueError if there is no target that counts. Threads: `in_few_threads`.
     """
     loss_function = loss_function or cross_entropy
     total, count, state = 0.0, 0, None

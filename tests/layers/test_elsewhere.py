@@ -103,7 +103,15 @@ def test_wrong_shapes_and_layers_are_refused():
         ),
         (
             lambda: elsewhere.from_keras("GRU", W[0].T[:, :9], R[0].T[:, :9], B[0, :9]),
-            "bias of a layer GRU has 2 dimensions, not 1",
+            "bias of a layer GRU has 2 dimensions, not 1: (9,). The layer was made without reset_after",
+        ),
+        (
+            lambda: elsewhere.from_keras("LSTM", W[0].T, R[0].T, torch.zeros(8 * H)),
+            "a bias of 24 numbers, two for each of the kernel's 12 columns, is that of CuDNNLSTM",
+        ),
+        (
+            lambda: elsewhere.from_keras("GRU", W[0].T[:, :9], R[0].T[:, :9], torch.zeros(6 * H)),
+            "In Keras 2, load the file into a model with GRU(reset_after=True), which converts them",
         ),
         (lambda: elsewhere.to_onnx(nn.LSTM(INPUT, H, num_layers=2)), "only one layer in one direction"),
         (lambda: elsewhere.to_keras(nn.LSTM(INPUT, H, bias=False)), "with biases"),

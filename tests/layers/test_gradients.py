@@ -1,15 +1,19 @@
-"""Tests of gradients, by autograd and by hand: first and second order, and under activation checkpoints."""
+"""Tests of gradients, by autograd and by hand: first and second order, recorded, and under activation checkpoints."""
 
 import itertools
+import warnings
 
 import pytest
 import torch
 from torch import nn
-from torch.autograd import functional, gradcheck, gradgradcheck
+from torch.autograd import forward_ad, functional, gradcheck, gradgradcheck
 from torch.func import functional_call
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
+from torch.utils.flop_counter import FlopCounterMode
 
 import companion
+from companion.layers.rnn import ElmanStep
 from tests.layers.torch_comparison import LAYERS, RECURRENT, close, flat, float64, pair
 
 
@@ -103,6 +107,7 @@ def test_gradients_by_hand_have_torchs_memory_layout(name):
     close(*vectors)
 
 
+@pytest.mark.filterwarnings("ignore:by_hand leaves as it is")
 @pytest.mark.parametrize("base", [companion.RNN, companion.LSTM, companion.GRU])
 @pytest.mark.parametrize("part", ["step", "ahead"])
 def test_by_hand_keeps_the_equations_of_a_subclass(base, part):
@@ -124,10 +129,119 @@ def test_by_hand_keeps_the_equations_of_a_subclass(base, part):
     assert not torch.allclose(usual(x)[0], results[0][0])
 
 
-def test_by_hand_applies_to_every_layer_of_a_model():
-    model = nn.Sequential(companion.LSTM(2, 3), companion.Embedding(2, 3))
-    assert companion.by_hand(model) is model and model[0].unroll_by_hand
-    assert not companion.by_hand(model, on=False)[0].unroll_by_hand
+@pytest.mark.parametrize(
+    "layers, unchanged",
+    [
+        ([companion.LSTM(2, 3), companion.Embedding(2, 3), companion.MinGRU(2, 3)], None),
+        ([companion.GRU(2, 3), nn.LSTM(2, 3), companion.LSTMCell(2, 3)], "torch.nn.LSTM at '1', LSTMCell at '2'."),
+        ([type("Own", (companion.RNN,), {"_step": type("OwnStep", (ElmanStep,), {})()})(2, 3)], "Own at '0'."),
+        ([companion.DeltaNet(2, 3)], "Sequential."),
+    ],
+)
+def test_by_hand_applies_to_a_whole_model_and_names_the_layers_that_it_leaves(layers, unchanged):
+    model = nn.Sequential(*layers)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert companion.by_hand(model) is model
+    assert [str(warning.message).partition(": ")[2].split(" It")[0] for warning in caught] == [unchanged] * bool(
+        unchanged
+    )
+    assert [bool(getattr(layer, "unroll_by_hand", False)) for layer in layers] == [
+        type(layer) in (companion.LSTM, companion.GRU) for layer in layers
+    ]
+    companion.by_hand(model, on=False)  # without a warning
+    assert not any(getattr(layer, "unroll_by_hand", False) for layer in layers)
+
+
+BATCH = {"input": {1: torch.export.Dim("batch")}}
+
+
+def exported(strict):
+    return lambda module, x, sizes=BATCH: torch.export.export(
+        module, (x,), dynamic_shapes=sizes, strict=strict
+    ).module()
+
+
+RECORDERS = {
+    "export": exported(False),
+    "strict export": exported(True),
+    "make_fx": lambda module, x, sizes=None: make_fx(module)(x),
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("recorder", RECORDERS)
+@pytest.mark.parametrize("name", ["MinGRU", "MinLSTM", "SelectiveSSM"])
+def test_recorded_scan_has_gradients(name, recorder):
+    layer, x = getattr(companion, name)(3, 4, **float64), torch.randn(5, 2, 3, **float64, requires_grad=True)
+    recorded = RECORDERS[recorder](layer, x.detach(), None)
+    close(*([y := module(x)[0], torch.autograd.grad(y.square().sum(), x)] for module in (recorded, layer)))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("recorder", RECORDERS)
+@pytest.mark.parametrize("options", [{"scale_grad_by_freq": True, "padding_idx": 1}, {"sparse": True}])
+def test_recorded_embedding_has_gradients(options, recorder):
+    ours, theirs = pair("Embedding", 5, 3, **options, **float64)
+    indices, v = torch.tensor([[1, 2], [4, 4]]), torch.randn(5, 3, **float64)
+    recorded, results = RECORDERS[recorder](ours, indices, None), []
+    for module in (ours if recorder == "make_fx" else recorded, theirs):  # make_fx keeps no parameters
+        loss = module(indices).square().sum()
+        results.append([loss, torch.autograd.grad(loss, [*module.parameters()])[0].to_dense()])
+    close(*results)
+    close(recorded(indices), theirs(indices))
+    with forward_ad.dual_level():
+        close(
+            *(
+                forward_ad.unpack_dual(
+                    functional_call(m, {"weight": forward_ad.make_dual(m.weight, v)}, (indices,))
+                ).tangent
+                for m in (ours, theirs)
+            )
+        )
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("recorder", RECORDERS)
+@pytest.mark.parametrize("name", LAYERS)
+def test_recorded_layer_by_hand_has_gradients(name, recorder):
+    ours, theirs = pair(name, 3, 4, **float64)
+    recorded = RECORDERS[recorder](companion.by_hand(ours), torch.randn(5, 2, 3, **float64))
+    x = torch.randn(5, 2 if recorder == "make_fx" else 7, 3, **float64, requires_grad=True)
+    close(*([y := layer(x)[0], torch.autograd.grad(y.square().sum(), x)] for layer in (recorded, theirs)))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch scripts some of its own derivatives
+@pytest.mark.parametrize("name", LAYERS)
+def test_forward_mode_derivatives_by_hand(name):
+    """Check the derivative along the input, along a weight, and of a gradient along the output's gradient."""
+    results = []
+    for module in pair(name, 3, 4, **float64):
+        if isinstance(module, companion.layers.recurrent.RNNBase):
+            companion.by_hand(module)
+        torch.manual_seed(1)
+        x, v, w = (torch.randn(shape, **float64) for shape in ((5, 2, 3), (5, 2, 3), module.weight_hh_l0.shape))
+        leaf = x.clone().requires_grad_()
+        output = module(leaf)[0]
+        with forward_ad.dual_level():
+            tangents = [module(forward_ad.make_dual(x, v))]
+            parameters = {"weight_hh_l0": forward_ad.make_dual(module.weight_hh_l0, w)}
+            tangents.append(functional_call(module, parameters, (x,)))
+            ones = forward_ad.make_dual(torch.ones_like(output), output.detach())
+            tangents.append(torch.autograd.grad(output, leaf, ones))
+            results.append([forward_ad.unpack_dual(tensor).tangent for tensor in flat(tangents)])
+    close(*results)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_operations_by_hand_are_counted(name):
+    counts = []
+    for hand in (False, True):
+        layer = companion.by_hand(getattr(companion, name)(3, 4, bias=False), hand)
+        with FlopCounterMode(display=False) as counter:
+            layer(torch.ones(5, 2, 3))[0].sum().backward()
+        counts.append(counter.get_total_flops())
+    assert counts[0] == counts[1] > 0
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -20,6 +20,8 @@ from tests.layers.torch_comparison import flat
 
 float64 = {"dtype": torch.float64}
 
+pytestmark = pytest.mark.filterwarnings("ignore:by_hand leaves as it is")  # these steps have no equations there
+
 
 class PeepholeStep(Step):
     """An LSTM whose gates depend on the cell state (Gers, Schraudolph and Schmidhuber 2002, JMLR 3)."""

@@ -1,5 +1,7 @@
 """Tests of `compare`: it detects every kind of difference."""
 
+import itertools
+
 import pytest
 import torch
 from torch import nn
@@ -41,6 +43,39 @@ def test_copies_the_weights():
     ours, theirs = companion.LSTM(3, 5), nn.LSTM(3, 5)
     assert compare(ours, theirs).ok
     assert ours.weight_ih_l0.equal(theirs.weight_ih_l0)
+
+
+MODULES = {
+    "Embedding": (5, 3), "RNNCell": (3, 4), "LSTMCell": (3, 4), "GRUCell": (3, 4), "RNN": (3, 4), "LSTM": (3, 4, 2),
+    "GRU": (3, 4), "MinGRU": (3, 4), "MinLSTM": (3, 4), "LinearAttention": (3, 4, 2), "GatedLinearAttention": (3, 4),
+    "DeltaNet": (3, 4), "GatedDeltaNet": (3, 4), "MLSTM": (3, 4), "SelectiveSSM": (3, 4), "MultiheadAttention": (4, 2),
+    "AdditiveAttention": (3, 4, 5), "TransformerEncoderLayer": (4, 2, 8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_either_module_may_be_ours_or_torchs(name):
+    """Check two of ours, and, where torch has the module, ours with torch's in both orders: the rows are the same."""
+    libraries = (companion, nn) if hasattr(nn, name) else (companion,)
+    tables = [
+        compare(*(getattr(library, name)(*MODULES[name], dtype=torch.float64) for library in libraries))
+        for libraries in itertools.product(libraries, repeat=2)
+    ]
+    assert all(table.ok for table in tables) and len({str(table) for table in tables}) == 1
+    names, states = [row.tensor for row in tables[0]], {"LSTM": 2, "LSTMCell": 2, "MLSTM": 3}
+    recurrent = not any(kind in name for kind in ("Embedding", "headAtt", "Additive", "Transformer"))
+    starts = [row for row in names if row.startswith(("h_0", "c_0", "state_0"))]
+    assert len(starts) == (states.get(name, 1) if recurrent else 0)
+
+
+def test_modules_of_other_kinds_need_an_input():
+    blocks = [companion.Blocks([companion.LSTM(4, 4), companion.MLSTM(4, 4)]) for _ in range(2)]
+    result = compare(*blocks)
+    assert result.ok and [row.tensor for row in result][:6] == ["output", *(f"state_n[{k}]" for k in range(5))]
+    networks = [nn.Sequential(nn.Linear(2, 3)) for _ in range(2)]
+    with pytest.raises(TypeError, match="cannot make an input for Sequential: pass one as `input`"):
+        compare(*networks)
+    assert compare(*networks, torch.ones(2)).ok
 
 
 def test_wrong_weights_are_refused():

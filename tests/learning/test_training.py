@@ -10,7 +10,13 @@ from torch import nn
 from torch.nn.utils import clip_grad_norm_
 
 import companion
+from companion.learning import sequence_model
+from companion.learning.checks import overfit
+from companion.learning.classifier import learn
+from companion.learning.generation import generate
 from companion.learning.sequence_model import OneHot, SequenceModel
+from companion.learning.series import fit
+from companion.learning.text import Vocabulary
 from companion.learning.training import IGNORED, Epoch, clip_gradients, cross_entropy, evaluate, perplexity, train
 from companion.learning.windows import ConsecutiveWindows, RandomWindows
 from tests.layers.torch_comparison import examples
@@ -31,6 +37,36 @@ def test_clip_gradients(shape, scale, max_norm, seed):
     for mine, other, gradient in zip(ours, theirs, gradients, strict=False):
         torch.testing.assert_close(mine.grad, other.grad, rtol=1e-5, atol=1e-12)  # torch adds 1e-6 to the norm
         assert (norm > max_norm) or mine.grad.equal(gradient)
+
+
+INDICES = torch.zeros(5, 2, dtype=torch.int64)
+
+
+@pytest.mark.parametrize("small, threads", [(sequence_model.SMALL, 1), (1, 3)])
+@pytest.mark.parametrize(
+    "function, data",
+    [
+        (train, lambda optimizer: (WINDOWS["consecutive"], optimizer, 1)),
+        (evaluate, lambda optimizer: (HELD_OUT,)),
+        (generate, lambda optimizer: (Vocabulary("ab"), "a", 1)),
+        (learn, lambda optimizer: ([(INDICES, torch.tensor([5, 5]), INDICES[0])], optimizer, 1)),
+        (fit, lambda optimizer: ((INDICES, INDICES[0]), (INDICES, INDICES[0]), 0.1, 1)),
+        (overfit, lambda optimizer: (INDICES, INDICES)),
+    ],
+)
+def test_small_models_compute_in_one_thread(function, data, small, threads, monkeypatch):
+    """Check the number of threads while the model computes, and that it is restored after an error."""
+    monkeypatch.setattr(sequence_model, "SMALL", small)
+    before, seen, model = torch.get_num_threads(), [], nn.Linear(2, 2)
+    model.table = nn.Embedding(sequence_model.SMALL, 1)  # does not count
+    model.register_forward_pre_hook(lambda *_: seen.append(torch.get_num_threads()) or 1 / 0)
+    torch.set_num_threads(3)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            function(model, *data(torch.optim.SGD(model.parameters())))
+        assert seen == [threads] and torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_cross_entropy_and_perplexity():

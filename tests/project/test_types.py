@@ -1,11 +1,15 @@
 """Test the types of `companion`: mypy accepts a correct program that uses it, and finds wrong calls."""
 
+import inspect
 import re
 import subprocess
 import sys
+import typing
 
 import pytest
+from torch import nn
 
+import companion
 from tests.project.paths import ROOT
 
 RIGHT = """
@@ -42,6 +46,19 @@ WRONG = {
     "LSTM(3, 4, hiden_layers=2)": '"hiden_layers"',
     "lstm((h_n, c_n))": "tuple[Tensor, Tensor]",
 }
+
+
+@pytest.mark.parametrize("name", companion.__all__)
+def test_help_begins_with_the_real_signature(name):
+    """Check that no public name hides its arguments, and that those with torch's names have torch's arguments."""
+    ours, theirs = (getattr(library, name, None) for library in (companion, nn))
+    parameters = inspect.signature(ours).parameters
+    hidden = {p.name for p in parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    assert hidden == ({"call"} if name == "compare" else set())  # `call` is arguments of the modules
+    if theirs is not None:
+        declared, *_ = [*typing.get_overloads(theirs.__init__), theirs.__init__]
+        wanted = [(p.name, p.default) for p in inspect.signature(declared).parameters.values()]
+        assert [("self", inspect.Parameter.empty), *((p.name, p.default) for p in parameters.values())] == wanted
 
 
 @pytest.mark.heavy

@@ -178,7 +178,13 @@ NO_EFFECT = {
     },
     "jit": {"is_tracing": lambda: False, "is_scripting": lambda: False},
     "version": {"__version__": "2.13.0+small", "cuda": None},
-    "_C": {"_are_functorch_transforms_active": lambda: False, "_get_mkldnn_enabled": lambda: False},
+    "compiler": {"is_exporting": lambda: False, "is_dynamo_compiling": lambda: False},
+    "autograd.forward_ad": {"unpack_dual": lambda tensor, *, level=None: SimpleNamespace(tangent=None)},
+    "_C": {
+        "_are_functorch_transforms_active": lambda: False,
+        "_get_mkldnn_enabled": lambda: False,
+        "_len_torch_dispatch_stack": lambda: 0,
+    },
     "_C._functorch": {"is_legacy_batchedtensor": lambda tensor: False},
 }
 

@@ -24,6 +24,9 @@ class _Context:
     def save_for_backward(self, *tensors):
         self._to_save = tensors
 
+    def save_for_forward(self, *tensors):
+        """Do nothing: there is no forward-mode AD here."""
+
     def mark_non_differentiable(self, *tensors):
         self._non_differentiable = tensors
 
