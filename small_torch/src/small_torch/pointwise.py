@@ -57,7 +57,15 @@ relu = unary("relu", lambda x: np.maximum(x, 0), lambda g, y: masked(g, y <= 0),
 floor = unary("floor", of_fractions(np.floor), zeros, convert=False)
 ceil = unary("ceil", of_fractions(np.ceil), zeros, convert=False)
 trunc = unary("trunc", of_fractions(np.trunc), zeros, convert=False)
-ATAN2_WAYS = lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: -g * a / (a * a + b * b)
+
+
+def atan2_slope(g, x, a, b):
+    """Return g x / (a² + b²), and 0 where a and b are 0."""
+    square = a * a + b * b
+    return masked(g * x / square, square == 0)
+
+
+ATAN2_WAYS = lambda g, a, b: atan2_slope(g, b, a, b), lambda g, a, b: atan2_slope(-g, a, a, b)
 atan2 = binary("atan2", np.arctan2, *ATAN2_WAYS, convert=True, numbers=False)
 
 

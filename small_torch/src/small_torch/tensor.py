@@ -367,6 +367,8 @@ def record(array, name, inputs, rule, saved=()):
     if recording[0]:
         for tensor in inputs:
             if tensor._requires_grad:
+                if out.dtype.kind < 2 and tensor.dtype.kind < 2:  # only writing makes integers require a gradient
+                    raise RuntimeError(f"Autograd not support dtype: {out.dtype.title}")
                 out._grad_fn, out._requires_grad = Node(name, inputs, rule, saved), True
                 break
     elif recording[0] is None:

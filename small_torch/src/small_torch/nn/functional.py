@@ -159,7 +159,9 @@ def embedding_bag(
     if mode == "max":
         rows = cat([rows, rows.new_zeros(1, rows.size(1))])  # the last row is an empty bag's
         groups = [np.flatnonzero(bag == k) for k in range(len(starts))]
-        winners = [group[rows._array[group].argmax(0)] if len(group) else np.full(rows.size(1), -1) for group in groups]
+        found = rows._array.copy()  # as torch, which compares with the largest until then: only a first NaN stays
+        found[np.isnan(found) & ~np.isin(np.arange(len(found)), starts)[:, None]] = -np.inf
+        winners = [group[found[group].argmax(0)] if len(group) else np.full(rows.size(1), -1) for group in groups]
         return rename_node(rows.gather(0, Tensor(np.array(winners) % len(rows))), "EmbeddingBag")
     rows = rows if factors is None else rows * factors.unsqueeze(1)
     out = rows.new_zeros(len(starts), rows.size(1)).index_add(0, Tensor(bag), rows)
