@@ -136,6 +136,8 @@ def run_statement(statement, flags, namespace):
 
 def install_modules(modules):
     """Write a student's own modules and files into the working folder, and put it last on the import path."""
+    if not modules:
+        return
     folder = Path(tempfile.tempdir or tempfile.mkdtemp())
     for name, source in modules.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

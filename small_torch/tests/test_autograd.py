@@ -6,7 +6,7 @@ from both_torches import agree, split_rows
 
 # In all rows x is [1, 2] and m a matrix, both without gradients; y is x·w summed, for leaves l = [1, 2] and w = 3.
 GRADIENTS = """
-t.autograd.grad(y, [l, w]) | t.autograd.grad(y, (l, u)) | t.autograd.grad(y, (l, u), allow_unused=True) | t.autograd.grad(y, [])
+[t.autograd.grad(l.unbind(0), l, [t.ones(())] * len(l)), (l.unbind(0)[0] + l.unbind(0)[1]).backward()] | t.autograd.grad(y, [l, w]) | t.autograd.grad(y, (l, u)) | t.autograd.grad(y, (l, u), allow_unused=True) | t.autograd.grad(y, [])
 t.autograd.grad(y, (l, u), materialize_grads=True) | t.autograd.grad(y, (l, u), materialize_grads=True, allow_unused=False)
 t.autograd.grad([l * 2, l**2], l, [t.ones(2)]) | t.autograd.grad(l * 2, l, [1.0]) | (l * 2).backward([1.0, 1.0]) | y.backward(inputs=[])
 y.backward(inputs=[t.ones(1)]) | y.backward(foo=1) | t.autograd.backward([l * 2, l * 3], [t.ones(2)]) | t.autograd.grad(y, l, 3)

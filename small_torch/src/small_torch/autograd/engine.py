@@ -23,7 +23,7 @@ def walk(roots, gradients, targets=None, retain_graph=None, create_graph=False):
     note("autograd::engine::evaluate_function")
     retain_graph = create_graph if retain_graph is None else retain_graph
     starts, ends = [edge_of(root) for root in roots], [edge_of(target) for target in targets or ()]
-    waiting = count_edges(edge[0] for edge in starts if edge)
+    waiting = count_edges(dict.fromkeys(edge[0] for edge in starts if edge))  # two roots may be results of one node
     found, end_nodes = dict.fromkeys(ends), {edge[0] for edge in ends if edge}
     on_path = None if targets is None else find_path(waiting, end_nodes)  # nodes whose rules must run
     arrived = {}  # node → gradients of its outputs so far
