@@ -33,6 +33,7 @@ print(json.dumps([{title: printed(source) for title, source in programs("/tests/
 """  # noqa: E501
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
 def test_programs_print_the_same(live_parts, code, tmp_path):
     for name in (*fetch.CORE, "pyodide-lock.json", "packages.zip"):
