@@ -231,7 +231,8 @@ def read_submission(student, path, wanted=()):
             remarks.append(("other_file", file.name))
     if min(unpack_left) < 0 and ("too_many_files", "") not in remarks:
         remarks.append(("too_many_files", ""))
-    modules = {Path(path).name for notebook in notebooks for path in modules_of(notebook, notebooks)}
+    with_code = [notebook for notebook in notebooks if notebook.cells]
+    modules = {Path(path).name for notebook in with_code for path in modules_of(notebook, notebooks)}
     for notebook in notebooks:
         name = notebook.path.name
         expected = {"not_a_notebook", "empty_file"} if name in modules else set()
