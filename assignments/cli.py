@@ -78,16 +78,13 @@ def check_submissions(folder):
         raise ValueError(
             f"{folder} holds no submissions: {held}. It should hold a folder or a notebook for each student."
         )
-    of_classes = {path.name: students for path in submissions.values() if (students := class_of(path))}
+    of_classes = {
+        path.name: students for path in submissions.values() if (students := folders.students_in_archive(path))
+    }
     for name, students in of_classes.items():
         print(f"{name} holds the files of {len(students)} students ({', '.join(students[:3])}, …) and is not graded.")
     if len(of_classes) == len(submissions):
         raise ValueError("Unzip the archive, and give the folder with what was in it.")
-
-
-def class_of(path):
-    """Return the students whose files an archive of a class contains, or an empty list for any other submission."""
-    return [folders.printable(name) for name in folders.students_in_archive(path)] if path.is_file() else []
 
 
 def main():

@@ -3,7 +3,6 @@
 No function here runs a student's code or raises an error because of a file's content.
 """
 
-import os
 import re
 import unicodedata
 from collections import Counter
@@ -215,7 +214,7 @@ def read_submission(student, path, wanted=()):
     remarks = [("unreadable", folder.name) for folder in closed]
     if len(files) > folders.MAX_FILES:
         remarks.append(("too_many_files", ""))
-    if os.path.isfile(path) and folders.students_in_archive(path):
+    if folders.students_in_archive(path):
         files, remarks = [], [("zip_of_a_class", "")]
     notebooks, unpack_left = [], [folders.MAX_BYTES, folders.MAX_FILES, folders.MAX_LISTED]
     relevant, fitting = folders.readable_files(files)

@@ -32,7 +32,8 @@ NOTEBOOK_SUFFIXES = {
     *DATA_SUFFIXES,
 }  # of files that may contain answers
 ARCHIVE_SUFFIXES = {".zip", ".gz", ".tgz", ".tar"}
-ARCHIVE_BEGINS = (b"PK", b"\x1f\x8b")
+GZIP = b"\x1f\x8b"
+ARCHIVE_BEGINS = (b"PK", GZIP)
 SKIPPED = {".git", "__MACOSX", "__pycache__", "node_modules", "site-packages", "dist-packages"}
 ENVIRONMENT = "pyvenv.cfg"  # file in a virtual environment, whatever the folder's name
 MAX_DIRECTORY_BYTES = 8 * 2**20  # of a zip file's central directory
@@ -141,10 +142,12 @@ def unpack(path, raw, left, depth=0):
     contain answers only if there are no others. The files up to a limit count.
     """
     unpacked = []
-    if raw[:2] == ARCHIVE_BEGINS[1] and (content := one_file(raw, left)) is not None:
-        return [(path.with_suffix(""), content, 0.0)]
     try:
-        with open_archive(raw, left[0]) as archive:
+        content = decompress(raw, left[0])
+        if raw[:2] == GZIP and content[257:262] != b"ustar":  # one file, such as `rnn.ipynb.gz`
+            left[0] -= len(content)
+            return [(path.with_suffix(""), content, float(struct.unpack_from("<L", raw, 4)[0]))]
+        with open_archive(content) as archive:
             entries = members(archive)
             left[2] -= len(entries)
             environments = {name.removesuffix(ENVIRONMENT) for name, _ in entries if Path(name).name == ENVIRONMENT}
@@ -169,27 +172,20 @@ def unpack(path, raw, left, depth=0):
     return unpacked
 
 
-def one_file(raw, left):
-    """Return the content of a compressed file that is no archive, such as `rnn.ipynb.gz`; None for any other."""
-    try:
-        with gzip.open(io.BytesIO(raw)) as file:
-            content = file.read(left[0] + 1)
-    except DAMAGED:
-        return None
-    if len(content) > left[0] or content[257:262] == b"ustar":
-        return None
-    left[0] -= len(content)
+def decompress(raw, limit):
+    """Return bytes as they are, or decompressed if gzip compressed them; raise ValueError beyond `limit` bytes."""
+    if raw[:2] != GZIP:
+        return raw
+    with gzip.open(io.BytesIO(raw)) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError("the file is too large")
     return content
 
 
-def open_archive(raw, limit):
-    """Open the bytes of a zip file, or of a tar file of at most `limit` bytes; raise an error of `DAMAGED`."""
-    if raw[:2] == b"\x1f\x8b":
-        with gzip.open(io.BytesIO(raw)) as file:
-            raw = file.read(limit + 1)
-        if len(raw) > limit:
-            raise ValueError("the file is too large")
-    elif raw[:2] == b"PK":
+def open_archive(raw):
+    """Open the bytes of a zip file or of a tar file; raise an error of `DAMAGED`."""
+    if raw[:2] == b"PK":
         end = raw.rfind(b"PK\5\6")
         listed = struct.unpack_from("<L", raw, end + 12)[0] if 0 <= end <= len(raw) - 22 else MAX_DIRECTORY_BYTES + 1
         if listed > MAX_DIRECTORY_BYTES or raw[max(0, end - 20) :][:4] == b"PK\6\7":  # ZIP64: a directory of any length
@@ -233,14 +229,14 @@ def saved_at(entry):
 
 def students_in_archive(path):
     """Return the students of a whole class whose files an LMS put into this archive; none for another file."""
+    if not os.path.isfile(path) or path.suffix.lower() not in ARCHIVE_SUFFIXES:
+        return []
     try:
         with open(path, "rb") as file:
-            if not path.name.lower().endswith(tuple(ARCHIVE_SUFFIXES)) or file.read(2) not in ARCHIVE_BEGINS:
-                return []
-            file.seek(0)
-            with open_archive(file.read(MAX_BYTES), MAX_BYTES) as archive:
-                found = [OF_A_CLASS.match(name) for name, _ in members(archive)]
+            raw = file.read(MAX_BYTES) if file.read(2) in ARCHIVE_BEGINS and not file.seek(0) else b""
+        with open_archive(decompress(raw, MAX_BYTES)) as archive:
+            found = [OF_A_CLASS.match(name) for name, _ in members(archive)]
     except DAMAGED:
         return []
-    names = sorted({match[1] for match in found if match})
+    names = sorted({printable(match[1]) for match in found if match})
     return names if len(names) > 1 else []

@@ -49,16 +49,10 @@ class NullObject:
         return ""
 
 
-class Nothing(int):
+class Nothing(NullObject, int):
     """Number 0 whose attributes and results are itself: what the sandbox tells about the machine."""
 
-    def __call__(self, *_, **__):
-        return self
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
+    __repr__ = int.__repr__
 
 
 class Check(NullObject):
