@@ -50,8 +50,8 @@ def load_examples(
     without a byte-order mark.
 
     FileNotFoundError if there is no such file. ValueError, with the number of the line, for a line of another form, a
-    quote that does not enclose a cell, a first line that may be one of names, and a first column of line numbers; for a
-    file in another encoding, or that has fewer than two labels.
+    quote that does not enclose a cell, a first line that may be one of names, a first column of line numbers, and texts
+    in the place of labels; for a file in another encoding, or that has fewer than two labels.
     """
     path = SHIPPED / "countries.tsv" if source == "countries" else source
     advice = "; if quotes are a part of the texts, give quotes=False, if texts have tabs and line breaks, quotes=True"
@@ -82,9 +82,10 @@ def load_examples(
                 " others, or name these columns text, label and group in the first line"
             )
         if len(parts) != len(cells):
-            raise ValueError(
-                f"{where}{len(parts)} columns, where the lines before have {len(cells)}. Is the file cut off?"
-            )
+            why = "Is the file cut off?"
+            if len(parts) > len(cells):
+                why = f"Put texts with a {sign} into double quotes. Leave out numbers of rows, or give them a name"
+            raise ValueError(f"{where}{len(parts)} columns, where the lines before have {len(cells)}. {why}")
         parts = [parts[place] for place in places]
         if not all(parts):
             raise ValueError(f"{where}column {places[parts.index('')] + 1} is empty")
@@ -103,17 +104,22 @@ def load_examples(
                 f"{str(path)!r}, line {line}: {label!r} is the label of this line only. If {text[:40]!r} and {label!r}"
                 " are names of columns, give header=True, otherwise header=False"
             )
-    if len(places) == 3 and not named and _counts([example.text for example in examples]):
+    texts, groups = ({example[k] for example in examples} for k in (0, 2))
+    if not named and len(places) == 3 and len(texts) == len(examples) and all(text.isdigit() for text in texts):
         raise ValueError(
-            f"{str(path)!r}, line {line}: the first column counts the lines, and the text is in the second. Leave it"
-            " out (in pandas with index=False, in R with row.names=FALSE)"
+            f"{str(path)!r}, line {line}: the first column numbers the lines, and the text is in the second. Leave it"
+            " out (in pandas with index=False, in R with row.names=FALSE). If it is the text, say so in a first line"
+        )
+    if (
+        not named
+        and len(labels) > max(2, len(examples) // 2)
+        and (len(labels) > len(texts) or len(labels) == len(examples) > len(groups))
+    ):
+        raise ValueError(
+            f"{str(path)!r}, line {line}: {examples[0].label[:40]!r} is in the place of a label, but most lines have"
+            " different labels. Put the text first, or name the columns text and label in a first line"
         )
     return examples
-
-
-def _counts(texts: list[str]) -> bool:
-    """Return True if the texts are the numbers from 0 or 1, in order."""
-    return texts in ([str(k + start) for k in range(len(texts))] for start in (0, 1))
 
 
 def hold_out(examples: Sequence[Example], fold: int = 0, folds: int = 5) -> tuple[list[Example], list[Example]]:

@@ -76,8 +76,11 @@ def load_series(
         raise ValueError(f"no column of {str(path)!r} is to be read, of {', '.join(names)}: name one in `columns`")
     for column in [*columns, *([] if time is None else [time])]:
         if names.count(column) != 1 or (not column and column != time):
-            called = f"{names.count(column)} columns are called {column!r}" if column else "a column has no name"
-            raise ValueError(f"{str(path)!r}, line {first}: {called}, of {', '.join(names)}")
+            called = "a column has no name" if column == "" else f"{names.count(column)} columns are called {column!r}"
+            raise ValueError(
+                f"{str(path)!r}, line {first}: {called}, of {', '.join(map(repr, names))}. The first line must have the"
+                " names of the columns, each once; delete titles and comments above it"
+            )
 
     def position(row: Row, name: str) -> str:
         return f"{str(path)!r}, line {row.line}, column {name!r}"

@@ -83,6 +83,8 @@ def read_rows(
                 rows.append(Row(start, cells))
             start = end + 1
     except csv.Error as error:
+        if separator not in text:
+            advice = f". There is no {separator!r} in the file: give its `separator`"
         raise ValueError(
             f"{str(path)!r}, line {start}: a quote does not enclose a whole cell between separators {separator!r}"
             f" ({error}). Close it, and double quotes inside a cell{advice}"
@@ -120,19 +122,22 @@ def split_names(path: str | Path, rows: list[Row], header: bool | None, decimal:
         names, below = [str(k) for k in range(len(names))], rows
     if not below:
         raise ValueError(f"{str(path)!r} has a line of names, and no numbers below it")
+    if not names[0] and not below[0].cells[0] and all(row.cells[0] for row in below[1:]) and len(below) > 1:
+        raise ValueError(
+            f"{str(path)!r}, line {below[0].line} begins with an empty cell. If it is a second line of names, keep"
+            " one of them"
+        )
     for row in below:
         if len(row.cells) == len(names) + 1 and not row.cells[-1]:  # a separator at the end of the line
             row.cells.pop()
         if len(row.cells) != len(names):
-            why = ""
+            why = "If it is a comment, delete it. If the file is cut off, get it again. Otherwise give `separator`"
             if len(row.cells) > len(names):
                 why = (
-                    ". Name the first column too, if it has names of rows (in R with col.names=NA); put numbers with"
-                    " commas into quotes, or give `separator`"
+                    f"If line {first.line} is a title or a comment, delete it. Name the first column too, if it has"
+                    " names of rows (in R with col.names=NA); put numbers with commas into quotes, or give `separator`"
                 )
-            elif len(row.cells) == 1:
-                why = ". Is the separator another one? Then give `separator`"
-            raise ValueError(f"{str(path)!r}, line {row.line}: {len(row.cells)} values for {len(names)} columns{why}")
+            raise ValueError(f"{str(path)!r}, line {row.line}: {len(row.cells)} values for {len(names)} columns. {why}")
     return names, below
 
 

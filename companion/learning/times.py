@@ -11,6 +11,7 @@ from companion.learning.tables import parse_number
 
 Time = datetime | float
 DATES = ("%d.%m.%Y", "%Y/%m/%d", "%Y-%m", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+DIGITS = {6: "%Y%m", 8: "%Y%m%d", 10: "%Y%m%d%H"}  # how dates without separators are written
 CLOCKS = ("", " %H:%M", " %H:%M:%S")
 TOLERANCE = 0.01  # of a step, for times that were rounded
 
@@ -18,8 +19,8 @@ TOLERANCE = 0.01  # of a step, for times that were rounded
 def check_times(texts: Sequence[str], places: Sequence[str], decimal: str = ".") -> None:
     """Raise ValueError unless times follow one another in equal steps; months, quarters and years count as equal.
 
-    texts: dates of ISO 8601, with or without a time of day; dd.mm.yyyy, yyyy/mm/dd, yyyy-mm; mm/dd/yyyy or dd/mm/yyyy
-    if only one of them is possible; or numbers. places: where each of them stands, for the message.
+    texts: dates of ISO 8601, with or without a time of day; yyyymm, yyyymmddhh; dd.mm.yyyy, yyyy/mm/dd, yyyy-mm;
+    mm/dd/yyyy or dd/mm/yyyy if only one of them is possible; or numbers. places: where each of them stands.
     """
     values = _positions(_read(texts, places, decimal), places)
     steps = [after - before for before, after in zip(values, values[1:], strict=False)]
@@ -44,8 +45,8 @@ def _parsers(decimal: str) -> dict[str, Callable[[str], Time]]:
     """Return the ways to read a time, the preferred first."""
 
     def iso(text: str) -> datetime:
-        if text.isdigit() and len(text) != 8:  # a number, such as seconds since 1970
-            raise ValueError
+        if text.isdigit():  # others are numbers, such as seconds since 1970
+            return datetime.strptime(text, DIGITS.get(len(text), ""))
         return datetime.fromisoformat(text)
 
     def number(text: str) -> float:

@@ -93,15 +93,19 @@ def _lines(path, encoding):
             raise ValueError(
                 f"{where}: 0 values after {parts[0][:40]!r}. Separate them by single blanks, not tabs or commas"
             )
-        if "\t" in line and (len(values) < dim or None in values[-dim:]):
-            raise ValueError(f"{where} has tabs: separate the word and the numbers by single blanks")
-        if len(values) < dim or any(value is not None for value in inside):
+        wrong = len(values) < dim or any(value is not None for value in inside)
+        if ("\t" in line or "" in parts[1:]) and (wrong or None in values[-dim:]):
+            raise ValueError(f"{where} has tabs or double blanks: separate the word and the numbers by single blanks")
+        if number == first and re.fullmatch('".+"', parts[0]):
+            raise ValueError(f"{where}: {parts[0]!r} is in quotes: write words without them (in R with quote=FALSE)")
+        if wrong:
             last = ". It is the last line: is the file cut off?" if number == len(lines) else ""
             raise ValueError(f"{where}: {len(values)} values after {parts[0]!r}, where {dim} are expected{last}")
         values = values[len(inside) :]
         for part, value in zip(parts[-dim:], values, strict=True):
             if value is None or not math.isfinite(value):
-                raise ValueError(f"{where}: {part!r} is no finite number")
+                hint = ". Write a decimal point" if re.fullmatch(r"-?\d+,\d+", part) else ""
+                raise ValueError(f"{where}: {part!r} is no finite number{hint}")
         yield number, " ".join(parts[: len(parts) - dim]), values
     if len(lines) - first + 1 != count:
         raise ValueError(
