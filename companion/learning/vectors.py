@@ -104,8 +104,7 @@ def _lines(path, encoding):
         values = values[len(inside) :]
         for part, value in zip(parts[-dim:], values, strict=True):
             if value is None or not math.isfinite(value):
-                hint = ". Write a decimal point" if re.fullmatch(r"-?\d+,\d+", part) else ""
-                raise ValueError(f"{where}: {part!r} is no finite number{hint}")
+                raise ValueError(f"{where}: {part!r} is no finite number")
         yield number, " ".join(parts[: len(parts) - dim]), values
     if len(lines) - first + 1 != count:
         raise ValueError(

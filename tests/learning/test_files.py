@@ -317,7 +317,6 @@ VECTORS = {
     "blank and tabs": ("a 1\t2\nb 1 2\n", "line 1 has tabs or double blanks: separate"),
     "double blanks": ("a  1  2\nb  1  2\n", "line 1 has tabs or double blanks: separate"),
     "R's write.table": ('"a" 1 2\n"b" 1 2\n', "line 1: '\"a\"' is in quotes: .*quote=FALSE"),
-    "decimal commas": ("a 0,1 2\nb 1 2\n", "line 1: '0,1' is no finite number. Write a decimal point"),
     "commas": ("a,1,2\n", "line 1: 0 values after 'a,1,2'. Separate them by single blanks"),
     "NUL": ("a 1 2\n\0 1 2\n", "line 2 contains NUL characters"),
     "word2vec's binary format": (
