@@ -19,6 +19,8 @@ def install(pins: Path, home: Path) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(pins / name, home)
-    if subprocess.run([npm, "ci", "--silent", "--no-audit", "--no-fund"], cwd=home).returncode:
+    # By default npm tries again for minutes when there is no network.
+    retry = "--fetch-retries=1", "--fetch-retry-mintimeout=2000", "--fetch-timeout=60000"
+    if subprocess.run([npm, "ci", "--silent", "--no-audit", "--no-fund", *retry], cwd=home).returncode:
         raise NpmError(f"npm could not download the packages of {pins.name}/package-lock.json. Check the network.")
     return home / "node_modules"

@@ -30,6 +30,7 @@ from book.live.fonts import drawing_font
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FETCHED = ROOT / "_build" / "live"
+NEW = FETCHED.with_name("live.new")  # parts that are not complete
 # Wheels are cached outside the repository, so that `make clean` keeps them; each use verifies the checksum.
 CACHE = Path(os.environ.get("UNROLLED_CACHE", Path.home() / ".cache" / "unrolled")) / "live"
 SETTINGS = tomllib.loads((HERE / "parts.toml").read_text(encoding="utf-8"))
@@ -49,33 +50,48 @@ class Missing(Exception):
     """A part could not be fetched from any source."""
 
 
-def fetch():
+def fetch(report=lambda text: None):
     """Write _build/live, which has everything except the book's own code."""
-    target = FETCHED.with_name("live.new")
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
+    prepare(report)
+    replace()
+
+
+def prepare(report):
+    """Write the parts into NEW. `report` is called with a line of text as each step begins.
+
+    Raises Missing if a part cannot be fetched.
+    """
+    shutil.rmtree(NEW, ignore_errors=True)
+    NEW.mkdir(parents=True)
+    report("Fetching what pages need to run cells: 1 of 3, Python for the browser, the editor and fonts")
     try:
         modules = npm.install(HERE, ROOT / "_build" / "npm")
     except npm.NpmError as error:
         raise Missing(f"Python for the browser and the editor: {error}") from None
     pyodide = modules / "pyodide"
     for name in CORE:
-        shutil.copy(pyodide / name, target)
-    (target / f"{WASM}.gz").write_bytes(gzip.compress((pyodide / WASM).read_bytes(), mtime=0))
+        shutil.copy(pyodide / name, NEW)
+    (NEW / f"{WASM}.gz").write_bytes(gzip.compress((pyodide / WASM).read_bytes(), mtime=0))
     lock = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))
-    (target / "pyodide-lock.json").write_text(json.dumps(lock | {"packages": {}}), encoding="utf-8")
+    (NEW / "pyodide-lock.json").write_text(json.dumps(lock | {"packages": {}}), encoding="utf-8")
+    report(f"Fetching what pages need to run cells: 2 of 3, {' and '.join(SETTINGS['wheels'])}")
     wheels = [wheel(package["file_name"], package["sha256"]) for package in with_dependencies(lock["packages"])]
     if not small_torch_folder():
         wheels.append(torch_wheel(lock["info"]))
-    (target / "packages.zip").write_bytes(zip_bytes(contents(wheels)))
-    bundle(modules, target / "editor.js")
-    (target / FONTS).mkdir()
+    (NEW / "packages.zip").write_bytes(zip_bytes(contents(wheels)))
+    report("Fetching what pages need to run cells: 3 of 3, making the editor and the fonts")
+    bundle(modules, NEW / "editor.js")
+    (NEW / FONTS).mkdir()
     for language, file in SETTINGS["fonts"].items():
-        (target / FONTS / f"{language}.ttf.gz").write_bytes(drawing_font(modules / file, language))
-    (target / "made_from.txt").write_text(sources_digest(), encoding="ascii")
-    (target / "licences.txt").write_text(licences(wheels, modules), encoding="utf-8")
+        (NEW / FONTS / f"{language}.ttf.gz").write_bytes(drawing_font(modules / file, language))
+    (NEW / "made_from.txt").write_text(sources_digest(), encoding="ascii")
+    (NEW / "licences.txt").write_text(licences(wheels, modules), encoding="utf-8")
+
+
+def replace():
+    """Put the prepared parts in the place of _build/live."""
     shutil.rmtree(FETCHED, ignore_errors=True)
-    target.rename(FETCHED)
+    NEW.rename(FETCHED)
 
 
 def with_dependencies(packages):
@@ -319,7 +335,7 @@ def licences(wheels, modules):
 
 if __name__ == "__main__":
     try:
-        fetch()
+        fetch(print)
     except Missing as error:
         sys.exit(f"{error}\nPages can be read, but their cells cannot run.")
     sizes = {name: path.stat().st_size / 1e6 for name, path in list_folder(FETCHED, "").items()}

@@ -46,7 +46,14 @@ def add_scripts(site, built):
             text = fill(text, "<!-- runs here -->", runs_here(words(edition.language)) if live else "")
             if assignment:
                 text = fill_practice(text, f"assignments/{source.name}" if cells else None, words(edition.language))
-            page.write_text(text, encoding="utf-8")
+            replace_text(page, text)
+
+
+def replace_text(path, text):
+    """Write a file beside and rename it, because someone may be loading the page."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
 
 
 def fill(page, place, text):

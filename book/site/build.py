@@ -14,6 +14,7 @@ of which an unfinished edition may lack pages. A warning fails the build, and th
 """
 
 import argparse
+import contextlib
 import functools
 import gc
 import hashlib
@@ -26,7 +27,7 @@ import sys
 import yaml
 
 from book.editions import BOOK, editions, read
-from book.live import fetch, page_scripts
+from book.live import background, fetch, page_scripts
 from book.site import cards, downloads, root_files
 
 # jsonschema, which nbformat imports, would spend some seconds on compiling 39 grammars for a kind of address that no
@@ -119,13 +120,17 @@ def base_address():
     return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl") or ""
 
 
+def select_editions(language):
+    """Return the edition of a language, or all editions if it is None."""
+    return [edition for edition in editions() if language in (None, edition.language)]
+
+
 def finish(site, language, pdf, archive, with_cards):
     """Write everything that needs the built pages: files at the site's root, scripts, cards, PDFs and the archive."""
     base = base_address()
     root_files.write(site, base)
-    built = [edition for edition in editions() if language in (None, edition.language)]
-    fetch.pack(site)
-    page_scripts.add_scripts(site, built)
+    built = select_editions(language)
+    add_live_parts(site, built)
     if base and with_cards:
         try:
             cards.write(site, built, base)
@@ -138,6 +143,12 @@ def finish(site, language, pdf, archive, with_cards):
         print(os.path.relpath(downloads.write_archive(site)), flush=True)
     downloads.link_downloads(site)
     root_files.write_worker(site)
+
+
+def add_live_parts(site, built):
+    """Add what has been fetched for running cells to the site, or remove it from the site if nothing has."""
+    fetch.pack(site)
+    page_scripts.add_scripts(site, built)
 
 
 def listen(port, handler):
@@ -153,9 +164,15 @@ def listen(port, handler):
     sys.exit(f"{program}: the ports {port} to {port + 19} are all taken; choose another with --port")
 
 
-def serve(port):
-    """Serve the site to this computer until interrupted."""
+def serve(port, parts, language):
+    """Serve the site to this computer until interrupted, and let its cells run when `parts` have been fetched."""
     server = listen(port, functools.partial(http.server.SimpleHTTPRequestHandler, directory=SITE))
+
+    def add():
+        add_live_parts(SITE, select_editions(language))
+        root_files.write_worker(SITE)
+
+    parts.then(add)
     try:
         server.serve_forever()
     except KeyboardInterrupt:
@@ -181,6 +198,22 @@ def main():
         sys.exit("build.py: there is no edition: no book/<language>/index.md")
     if arguments.live and not fetch.fetched():
         sys.exit("build.py: --live: no _build/live: fetch it with `python -m book.live.fetch`, or build without --live")
+    with background.BackgroundFetch() if arguments.serve else contextlib.nullcontext() as parts:
+        make(arguments, languages)
+        if not (SITE / "live" / "manifest.json").is_file():
+            if arguments.live:
+                sys.exit("build.py: --live: the site has no live/manifest.json, so its pages cannot run their cells")
+            if not arguments.serve:
+                print(
+                    "Cells do not run on these pages. `make live` fetches what they need, and builds the site with it."
+                )
+        print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
+        if arguments.serve:
+            serve(arguments.port, parts, arguments.edition)
+
+
+def make(arguments, languages):
+    """Build the editions and all that stands beside them; end the program if that fails."""
     SITE.mkdir(parents=True, exist_ok=True)
     for leftover in SITE.iterdir():  # from a deleted edition, or from `jupyter-book build .`
         if leftover.name not in languages:
@@ -192,14 +225,10 @@ def main():
         finish(SITE, arguments.edition, arguments.pdf, arguments.archive, not arguments.no_cards)
     except RuntimeError as error:
         sys.exit(f"build.py: no PDF: {error}")
-    if not (SITE / "live" / "manifest.json").is_file():
-        if arguments.live:
-            sys.exit("build.py: --live: the site has no live/manifest.json, so its pages cannot run their cells")
-        print("Cells do not run on these pages. `make live` fetches what they need, and builds the site with it.")
-    print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
-    if arguments.serve:
-        serve(arguments.port)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
