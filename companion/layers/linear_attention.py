@@ -7,7 +7,7 @@ values and gates (one number for each head) from the input.
 import torch
 from torch.nn import functional as F
 
-from companion.layers import matrix_state
+from companion.layers import errors, matrix_state
 from companion.layers.sequence_layer import SequenceLayer
 from companion.layers.types import Device
 
@@ -32,6 +32,7 @@ class LinearAttention(SequenceLayer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
+        errors.integers(hidden_size=hidden_size, num_heads=num_heads)
         if num_heads < 1 or hidden_size % num_heads:
             raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
         self.num_heads = num_heads

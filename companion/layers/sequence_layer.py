@@ -34,6 +34,7 @@ class SequenceLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        errors.integers(input_size=input_size, hidden_size=hidden_size)
         if min(input_size, hidden_size) < 1:
             raise ValueError(f"input_size and hidden_size must be 1 or more, got {input_size} and {hidden_size}")
         self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first

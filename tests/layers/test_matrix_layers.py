@@ -331,6 +331,9 @@ def test_wrong_inputs_are_refused(kind, more):
     for heads, size in ((3, 4), (0, 4), (-1, 4), (5, 4)):
         with pytest.raises(ValueError, match=f"hidden_size must be a multiple of num_heads, got {size} and {heads}"):
             kind(3, size, heads)
+    for argument, sizes in (("input_size", (3.0, 4)), ("hidden_size", (3, 8 / 2)), ("num_heads", (3, 4, True))):
+        with pytest.raises(TypeError, match=f"{argument} should be of type int, got: "):
+            kind(*sizes)
     for sizes in ((0, 4), (3, 0), (3, -2)):
         with pytest.raises(ValueError, match=f"must be 1 or more, got {sizes[0]} and {sizes[1]}"):
             kind(*sizes)
