@@ -62,6 +62,13 @@ def layer_arguments(input_size, hidden_size, num_layers, bias, batch_first, drop
         raise ValueError("proj_size has to be smaller than hidden_size")
 
 
+def integers(**arguments: Any) -> None:
+    """Check that sizes are integers, for example not 64 / 2."""
+    for name, value in arguments.items():
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+            raise TypeError(f"{name} should be of type int, got: {type(value).__name__}")
+
+
 def no_projection(options: dict[str, Any]) -> None:
     """Raise ValueError if a layer other than an LSTM gets `proj_size`."""
     if "proj_size" in options:

@@ -7,7 +7,7 @@ values and gates (one number for each head) from the input.
 import torch
 from torch.nn import functional as F
 
-from companion.layers import matrix_state
+from companion.layers import errors, matrix_state
 from companion.layers.sequence_layer import SequenceLayer
 from companion.layers.types import Device
 
@@ -32,6 +32,7 @@ class LinearAttention(SequenceLayer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
+        errors.integers(hidden_size=hidden_size, num_heads=num_heads)
         if num_heads < 1 or hidden_size % num_heads:
             raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
         self.num_heads = num_heads
@@ -100,7 +101,7 @@ class DeltaNet(LinearAttention):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        if not 0 < most <= 2:
+        if isinstance(most, bool) or not 0 < most <= 2:
             raise ValueError(f"most must be above 0 and at most 2, or the state would grow without end, got {most}")
         super().__init__(input_size, hidden_size, num_heads, batch_first, device, dtype)
         self.most = most
@@ -111,9 +112,15 @@ class DeltaNet(LinearAttention):
 
 
 class GatedDeltaNet(DeltaNet):
-    """The delta rule, with forgetting.
+    """Linear attention with the delta rule and forgetting.
 
-    Rows of the parameters: those of q, k, v, hidden_size each, then of α and of β, num_heads.
+        S_t = α_t S_{t-1} + β_t ( v_t - α_t S_{t-1} k_t ) k_tᵀ,   o_t = S_t q_t
+
+    for each head. q_t, k_t and v_t are parts of W x_t + b, q_t and k_t brought to length 1; α_t = σ(…) and β_t = most ·
+    σ(…) of two more parts. Rows of the parameters: those of q, k, v, hidden_size each, then of α and of β, num_heads.
+    The output is o_t of all heads; the published layer adds a convolution, a norm and an output gate. Initially α_t is
+    near 1/2, so the state fades within a few steps. For a longer memory add to α's bias: `bias_ih_l0.data[-2 *
+    num_heads : -num_heads] += 4`. State: see `LinearAttention`; most: `DeltaNet`; padding: `SequenceLayer.forward`.
     """
 
     forgets = True

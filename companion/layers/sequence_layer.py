@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from companion.layers import errors
 from companion.layers.linear import affine
 from companion.layers.types import Device, State
 
@@ -33,6 +34,7 @@ class SequenceLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        errors.integers(input_size=input_size, hidden_size=hidden_size)
         if min(input_size, hidden_size) < 1:
             raise ValueError(f"input_size and hidden_size must be 1 or more, got {input_size} and {hidden_size}")
         self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
@@ -62,18 +64,25 @@ class SequenceLayer(nn.Module):
         """
         raise NotImplementedError
 
-    def forward(self, input: Tensor, state: Tensor | State | None = None) -> tuple[Tensor, Tensor | State]:
+    def forward(self, input: Tensor, state: Tensor | State | None = None) -> tuple[Tensor, Any]:
         """Run over whole sequences.
 
         input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence without a
         batch. state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one sequence. Returns the
         output, laid out as the input, with hidden_size features, and the state after the last time step. TypeError for
         a PackedSequence, RuntimeError and ValueError for other shapes and types, as in the recurrent layers.
+
+        Pad sequences of different lengths at the end, with finite numbers: outputs do not depend on later steps. The
+        state does: it is the one after the padding. For the state after its own last step, run a sequence alone.
         """
         x, state = self._checked(input, state)
+        dtype = self.weight_ih_l0.dtype
+        # half precision has too few digits for gates and for sums over time
+        wide = torch.promote_types(dtype, torch.float32)
         # W x_t + b, in its parts
-        parts = affine(x, self.weight_ih_l0, self.bias_ih_l0).split(self.parts, dim=-1)
-        output, state = self.run(*parts, state)
+        parts = affine(x, self.weight_ih_l0, self.bias_ih_l0).to(wide).split(self.parts, dim=-1)
+        output, state = self.run(*parts, tuple(s.to(wide) for s in state))
+        output, state = output.to(dtype), tuple(s.to(dtype) for s in state)
         if input.dim() == 2:
             output, state = output[:, 0], tuple(s[0] for s in state)
         elif self.batch_first:
@@ -87,9 +96,12 @@ class SequenceLayer(nn.Module):
         """Check the arguments; return the input as (T, B, input_size) and the state as a tuple of (B, *)."""
         name, weight = type(self).__name__, self.weight_ih_l0
         if isinstance(input, PackedSequence):
-            raise TypeError(f"{name} cannot read packed sequences: pad at the end, and ignore those outputs")
+            raise TypeError(
+                f"{name} cannot read packed sequences: pad at the end, and ignore those outputs and the last state"
+            )
         if input.dim() not in (2, 3):
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+        input = self._cast_back(input)
         if input.dtype != weight.dtype:
             raise ValueError(
                 f"{name}: input is {input.dtype}, the weights are {weight.dtype}. Convert input:"
@@ -109,7 +121,11 @@ class SequenceLayer(nn.Module):
         expected = [shape if input.dim() == 2 else (x.size(1), *shape) for shape in shapes]
         got = [tuple(s.shape) if isinstance(s, torch.Tensor) else type(s).__name__ for s in state]
         if got != expected:
-            raise RuntimeError(f"{name}: Expected state of {expected}, got {got}")
+            raise RuntimeError(
+                f"{name}: Expected state of {expected}, got {got}. The second argument is the state that an earlier"
+                " call returned"
+            )
+        state = tuple(map(self._cast_back, state))
         for s in state:
             if s.dtype != weight.dtype:
                 raise ValueError(
@@ -117,6 +133,10 @@ class SequenceLayer(nn.Module):
                     f" state.to({weight.dtype})"
                 )
         return x, tuple(s[None] for s in state) if input.dim() == 2 else state
+
+    def _cast_back(self, x):
+        """Return what autocast converted to half precision in the weights' type, and other tensors as they are."""
+        return x.to(self.weight_ih_l0.dtype) if x.dtype == errors.autocast_dtype(x) else x
 
     def first_state(self, x: Tensor, shapes: list[tuple[int, ...]]) -> State:
         """Return a batch's initial state: zeros of these shapes."""

@@ -259,6 +259,24 @@ def test_m_is_only_a_scale_of_c_and_n():
 
 
 @kinds
+@pytest.mark.parametrize("autocast", [False, True])
+def test_half_precision_keeps_its_digits(kind, more, autocast):
+    """Compare 130 steps, and a call from their state, with float64; gates and sums over time need float32."""
+    torch.manual_seed(0)
+    layer, x = kind(8, 8, 2, **more), torch.randn(130, 2, 8).bfloat16()
+    layer = layer if autocast else layer.bfloat16()
+    exact = copy.deepcopy(layer).double()
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+        output, state = layer(x)
+        again, _ = layer(x[:1], state if kind is MLSTM else state.bfloat16())
+    expected, state_64 = exact(x.double())
+    assert {t.dtype for t in (output, again, *flat(state))} == {torch.float32 if autocast else torch.bfloat16}
+    for ours, theirs in ((output, expected), (again, exact(x[:1].double(), state_64)[0])):
+        errors = (ours - theirs).flatten(1).norm(dim=1) / theirs.flatten(1).norm(dim=1)
+        assert errors.max() < 0.05
+
+
+@kinds
 def test_layer_is_an_ordinary_module(kind, more):
     layer = kind(2, 6, 3, **more, **float64)
     rows = 24 + 6 if kind is MLSTM else 18 + 3 * ("Gated" in kind.__name__) + 3 * ("Delta" in kind.__name__)
@@ -295,6 +313,7 @@ def test_wrong_inputs_are_refused(kind, more):
         (RuntimeError, "Expected 3, got 4", torch.randn(5, 2, 4)),
         (RuntimeError, "Expected sequence length to be larger than 0", x[:0]),
         (RuntimeError, f"{name}: Expected state of {expected}, got", x, torch.zeros(1)),
+        (RuntimeError, "The second argument is the state that an earlier call returned", x, [5, 3]),  # lengths
         (
             RuntimeError,
             f"{name}: Expected state of {expected}, got",
@@ -312,10 +331,13 @@ def test_wrong_inputs_are_refused(kind, more):
     for heads, size in ((3, 4), (0, 4), (-1, 4), (5, 4)):
         with pytest.raises(ValueError, match=f"hidden_size must be a multiple of num_heads, got {size} and {heads}"):
             kind(3, size, heads)
+    for argument, sizes in (("input_size", (3.0, 4)), ("hidden_size", (3, 8 / 2)), ("num_heads", (3, 4, True))):
+        with pytest.raises(TypeError, match=f"{argument} should be of type int, got: "):
+            kind(*sizes)
     for sizes in ((0, 4), (3, 0), (3, -2)):
         with pytest.raises(ValueError, match=f"must be 1 or more, got {sizes[0]} and {sizes[1]}"):
             kind(*sizes)
     if "most" in more:
-        for most in (0, -1, 2.1, math.nan):
+        for most in (0, -1, 2.1, math.nan, True):  # True was meant for `batch_first`
             with pytest.raises(ValueError, match=f"most must be above 0 and at most 2, .*, got {most}"):
                 kind(3, 4, most=most)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
-from companion import GRU, LSTM, RNN, Embedding, LSTMCell, MinGRU, MultiheadAttention, by_hand, compare
+from companion import GRU, LSTM, RNN, Embedding, GatedDeltaNet, LSTMCell, MinGRU, MultiheadAttention, by_hand, compare
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary
 from companion.learning.training import evaluate, train
@@ -31,6 +31,9 @@ output, (h_n, c_n) = lstm(embedding(learned_from[:, None]))
 packed: PackedSequence = GRU(3, 4, 1, False, bidirectional=True)(pack_sequence([torch.ones(2, 3)]))[0]
 states: Tensor = RNN(3, 4, 1, "relu")(torch.ones(5, 2, 3), torch.zeros(1, 2, 4))[1]
 h, c = LSTMCell(3, 4)(torch.ones(2, 3), (torch.zeros(2, 4), torch.zeros(2, 4)))
+delta = GatedDeltaNet(3, 4, num_heads=2, batch_first=True)
+matrices: Tensor = delta(torch.ones(2, 5, 3))[1]
+matrices = delta(torch.ones(2, 1, 3), matrices)[1]
 weights: Tensor | None = MultiheadAttention(4, 2)(h, h, h, need_weights=True)[1]
 total: float = lstm.weight_ih_l0.sum().item() + output.sum().item() + MinGRU(3, 4)(torch.ones(5, 3))[0].sum().item()
 same: bool = compare(LSTMCell(3, 4), torch.nn.LSTMCell(3, 4)).ok
