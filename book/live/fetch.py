@@ -192,7 +192,7 @@ def check_tags(name, info, pyodide):
     """Raise Missing if a wheel does not fit the Pyodide that package.json pins. pyodide: the version that it is for."""
     parts = name.removesuffix(".whl").split("-")
     if len(parts) not in (5, 6) or not name.endswith(".whl"):
-        raise Missing(f"torch in book/live/parts.toml: {name} is not the name of a wheel (name-version-python-abi-….whl)")
+        raise Missing(f"torch in book/live/parts.toml: {name} is not the name of a wheel (torch-2.13.0-cp314-….whl)")
     python, abi, platform = parts[-3:]
     interpreter = "cp" + "".join(info["python"].split(".")[:2])
     platforms = [f"{kind}_{info['abi_version']}_{info['arch']}" for kind in ("pyodide", "pyemscripten")]
@@ -201,7 +201,7 @@ def check_tags(name, info, pyodide):
         raise Missing(
             f"{name} is for {python} and {platform}{f' (Pyodide {pyodide})' * (pyodide != PYODIDE)}, but"
             f" book/live/package.json pins Pyodide {PYODIDE} ({interpreter}, {' or '.join(platforms)})."
-            "\nPin the wheel's Pyodide there and update package-lock.json (book/README.md says how), or choose another wheel."
+            "\nPin the wheel's Pyodide there and in package-lock.json (see book/README.md), or choose another wheel."
         )
 
 
@@ -321,7 +321,8 @@ def pack(site):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
     sizes = {name: len(data) for name, data in files.items() if "/" not in name and not name.endswith(".txt")}
-    manifest = {"version": version, "folder": f"{version}/", "size": sum(sizes.values()), "files": sizes, "torch": torch}
+    manifest = {"version": version, "folder": f"{version}/", "size": sum(sizes.values()), "files": sizes}
+    manifest["torch"] = torch
     (site / "live" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 

@@ -72,7 +72,7 @@ def site_with_wheel(live_site, live_parts, tmp_path, monkeypatch):
     fetch.add_torch(fetch.FETCHED, json.loads((live_parts / "pyodide-lock.json").read_text(encoding="utf-8"))["info"])
     shutil.copytree(live_site / "en", tmp_path / "site/en")
     fetch.pack(tmp_path / "site")
-    page_scripts.add_scripts(tmp_path / "site", [edition for edition in editions.editions() if edition.language == "en"])
+    page_scripts.add_scripts(tmp_path / "site", [e for e in editions.editions() if e.language == "en"])
     return tmp_path / "site"
 
 
