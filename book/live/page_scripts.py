@@ -27,17 +27,24 @@ INITIAL_WORDS = "run", "slow", "elsewhere", "unloaded"  # what run.js shows befo
 # notebook, under a chapter's title the button that runs it, and on the front page how to run cells.
 ON_PAGES = "practice", "hand_in", "run_page", "runs_here"
 
+NOTICES = "honest", "real"  # keys of what pages say of their torch: small_torch, PyTorch
+
 
 def add_scripts(site, built):
     """Add scripts to the pages of these editions, or remove them if the site has no live/manifest.json."""
-    live = (site / "live" / "manifest.json").is_file()
+    manifest = site / "live" / "manifest.json"
+    live = manifest.is_file()
+    torch = json.loads(manifest.read_text(encoding="utf-8"))["torch"] if live else ""
     for edition in built:
         folder = site / edition.language
-        version = write_scripts(folder / "_static" / "live", edition.language) if live else None
+        version = write_scripts(folder / "_static" / "live", edition.language, torch) if live else None
         for page in folder.glob("*.html"):
             assignment = edition.assignments.get(page.stem)
             source = folder / "assignments" / assignment.name if assignment else edition.folder / f"{page.stem}.ipynb"
             cells = read_cells(source) if live and source.is_file() else []
+            for cell in cells:  # with the real torch, what needs it runs here, but takes long
+                if cell["why"] == "needs-torch" and is_real(torch):
+                    cell["why"] = "slow"
             text = fill(
                 page.read_text(encoding="utf-8"), PLACE, write_cells(folder, page.stem, cells, version) if cells else ""
             )
@@ -116,12 +123,14 @@ def write_cells(folder, name, cells, version):
     return f'<script defer src="_static/live/run.js?v={version}"{attributes}></script>'
 
 
-def write_scripts(folder, language):
-    """Write the scripts for a language into a folder; return a hash of them."""
+def write_scripts(folder, language, torch):
+    """Write the scripts for a language into a folder; return a hash of them. torch: name and version."""
     folder.mkdir(parents=True, exist_ok=True)
     translated = words(language)
+    notice = translated[NOTICES[is_real(torch)]]
+    notice = notice.format(version=torch.partition(" ")[2], tests=count_tests())
     running = substitute(
-        join_modules("running"), WORDS=translated, STYLE=minify(read("page/running.css")), TESTS=count_tests()
+        join_modules("running"), WORDS=translated, STYLE=minify(read("page/running.css")), NOTICE=notice
     )
     version = hashlib.sha256(running.encode()).hexdigest()[:8]
     initial = {name: translated[name] for name in INITIAL_WORDS}
@@ -174,6 +183,11 @@ def words(language):
         if path.is_file():
             translated |= tomllib.loads(path.read_text(encoding="utf-8"))
     return translated
+
+
+def is_real(torch):
+    """Return whether a torch, given by name and version, is PyTorch."""
+    return torch.startswith("torch ")
 
 
 def count_tests():

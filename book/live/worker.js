@@ -46,6 +46,15 @@ const fetchPart = async (name, sizes, reload, loaded) => {
   return new Response(body, { headers: { "Content-Type": name.endsWith(".wasm") ? "application/wasm" : type } });
 };
 
+/* Install a wheel as Pyodide does, with its shared libraries. */
+const install = async (python, wheel) => {
+  let reason = wheel;
+  const errorCallback = (message) => (reason = message);
+  const options = { errorCallback, messageCallback() {} };
+  const installed = await python.loadPackage(new URL(wheel, here).href, options);
+  if (!installed.length) throw new Error(reason);
+};
+
 const fromNetwork = self.fetch.bind(self);
 
 const start = async (sizes, reload, language) => {
@@ -70,7 +79,10 @@ const start = async (sizes, reload, language) => {
       },
     }),
   );
-  const [python, ...archives] = await Promise.all([core, archive("packages.zip"), archive("book.zip")]);
+  const wheel = Object.keys(sizes).find((name) => name.endsWith(".whl")); // of torch, if it is not in book.zip
+  const installed = core.then((python) => wheel && install(python, wheel));
+  const parts = [core, archive("packages.zip"), archive("book.zip"), installed];
+  const [python, ...archives] = (await Promise.all(parts)).slice(0, 3);
   const site = python.runPython("import site; site.getsitepackages()[0]");
   for (const packed of archives) python.unpackArchive(packed, "zip", { extractDir: site });
   const emit = (output) => self.postMessage({ output: JSON.parse(output) });

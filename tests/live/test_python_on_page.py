@@ -61,6 +61,21 @@ def live_address(live_site):
         yield address
 
 
+@pytest.fixture
+def site_with_wheel(live_site, live_parts, tmp_path, monkeypatch):
+    """Return the folder of a site that has small_torch's own wheel in place of small_torch."""
+    path = fetch.build_wheel(fetch.ROOT / fetch.SMALL_TORCH, tmp_path)
+    setting = {"wheel": str(path), "sha256": fetch.digest(path.read_bytes())}
+    monkeypatch.setitem(fetch.SETTINGS, "torch", setting)
+    monkeypatch.setattr(fetch, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(fetch, "FETCHED", shutil.copytree(live_parts, tmp_path / "parts"))
+    fetch.add_torch(fetch.FETCHED, json.loads((live_parts / "pyodide-lock.json").read_text(encoding="utf-8"))["info"])
+    shutil.copytree(live_site / "en", tmp_path / "site/en")
+    fetch.pack(tmp_path / "site")
+    page_scripts.add_scripts(tmp_path / "site", [e for e in editions.editions() if e.language == "en"])
+    return tmp_path / "site"
+
+
 def open_reader(page, address, language, name):
     """Open a page and begin to read it; return its Reader."""
     page.set_default_timeout(30_000)
@@ -90,6 +105,21 @@ def test_every_cell_has_its_stored_output(browser, live_address, language, name)
             urlsplit(live_address).netloc
         }
         assert page.evaluate("crossOriginIsolated") is False
+
+
+@pytest.mark.heavy
+def test_a_wheel_of_torch_runs_cells(browser, site_with_wheel):
+    """Check also that the page says which torch computes, and what it loads."""
+    with serve(site_with_wheel) as (address, _), browser.new_page() as page:
+        requests = []
+        page.on("request", lambda request: requests.append(request.url.rpartition("/")[2]))
+        reader = open_reader(page, address, "en", "rnn")
+        reader.load()
+        assert "small torch 0.1.0" in page.locator(".run-honest").inner_text()
+        reader.write(0, "import torch\ntorch.nn.LSTM(3, 2)(torch.zeros(4, 1, 3))[0].shape")
+        reader.alone(0)
+        assert reader.outputs(0).inner_text().strip() == "torch.Size([4, 1, 2])"
+        assert "small_torch-0.1.0-py3-none-any.whl" in requests
 
 
 @pytest.mark.heavy

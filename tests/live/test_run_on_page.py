@@ -350,6 +350,6 @@ def test_words_are_translated(language):
     scripts = page_scripts.read("run.js") + "".join(
         path.read_text(encoding="utf-8") for path in (page_scripts.HERE / "page").glob("*.js")
     )
-    named = set(re.findall(r"[\w-]+", scripts)) | set(page_scripts.REASONS) | set(page_scripts.ON_PAGES)
+    named = set(re.findall(r"[\w-]+", scripts)) | {*page_scripts.REASONS, *page_scripts.ON_PAGES, *page_scripts.NOTICES}
     assert set(translated) <= named
     assert set(re.findall(r"\bwords\.(\w+)", scripts)) - {"cut"} <= set(translated)

@@ -36,8 +36,9 @@ print(json.dumps([{title: printed(source) for title, source in programs("/tests/
 @pytest.mark.heavy
 @pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
 def test_programs_print_the_same(live_parts, code, tmp_path):
-    for name in (*fetch.CORE, "pyodide-lock.json", "packages.zip"):
-        shutil.copy(live_parts / name, tmp_path)
+    for pattern in (*fetch.CORE, "pyodide-lock.json", "packages.zip"):
+        for path in live_parts.glob(pattern):
+            shutil.copy(path, tmp_path)
     (tmp_path / fetch.WASM).write_bytes(gzip.decompress((live_parts / f"{fetch.WASM}.gz").read_bytes()))
     names = [str(path.relative_to(HERE)) for path in FILES]
     commands = [

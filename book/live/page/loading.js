@@ -69,7 +69,7 @@ const keeps = async (size) => {
   }
 };
 
-const SCRIPTS = ["kernel.js", "worker.js", "pyodide.mjs", "pyodide.asm.js"];
+const SCRIPTS = ["kernel.js", "worker.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.mjs"]; // one of the last two
 
 class Loader {
   /* base: the site's folder live/. onProgress(done, total, name): called while files arrive. */

@@ -13,13 +13,12 @@ import { Storage } from "./storage.js";
 // the build inserts their values
 const WORDS = "WORDS",
   STYLE = "STYLE",
-  TESTS = "TESTS";
+  NOTICE = "NOTICE"; // which torch computes
 
 class Page {
   constructor(rows, script) {
     this.words = WORDS;
-    this.notice = WORDS.honest.replace("{tests}", TESTS);
-    if (document.querySelector(".hand-in")) this.notice = this.notice.replace("`compare`", "`check`");
+    this.notice = document.querySelector(".hand-in") ? NOTICE.replace("`compare`", "`check`") : NOTICE;
     this.rows = rows;
     this.cells = [];
     this.phase = "new"; // asking, starting, running, failed: loading.js sets it
@@ -138,7 +137,7 @@ class Page {
     else if (this.bar && !this.loading.quiet) this.say("ready");
   }
 
-  /* Make all cells editable, and say on the page that small_torch stands in for torch. */
+  /* Make all cells editable, and say on the page which torch computes. */
   enableEditing() {
     if (this.started) return;
     this.started = true;
