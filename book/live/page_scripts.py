@@ -95,16 +95,16 @@ def fill_practice(page, notebook, words):
 
 
 def read_cells(path):
-    """Return a dictionary for each code cell of a notebook.
+    """Return a dictionary for each code cell of a notebook that is on its page.
 
     Keys: id, source, alt (the description of its picture), why (one of REASONS or None), and for cells that only check
     an answer, so that no other cell needs them, checks.
     """
     cells = []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] != "code":
-            continue
         metadata = cell["metadata"]
+        if cell["cell_type"] != "code" or "remove-cell" in metadata.get("tags", ()):  # not on the page
+            continue
         alt = metadata.get("mystnb", {}).get("image", {}).get("alt", "")
         why = next((tag for tag in metadata.get("tags", ()) if tag in REASONS), None)
         checks = {"checks": True} if metadata.get("nbgrader", {}).get("grade") else {}

@@ -17,6 +17,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from book.tools.install_cell import add_install_cell, language_of
 from book.tools.notebooks import store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +29,8 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 def execute(path):
     """Run the notebook at `path` from its own folder, and write it back."""
     notebook = nbformat.read(path, as_version=4)
+    if language := language_of(path):
+        add_install_cell(notebook, language)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

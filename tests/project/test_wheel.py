@@ -7,24 +7,31 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
+import venv
 import zipfile
 from importlib.metadata import PackageNotFoundError, PathDistribution, distribution
+from importlib.util import find_spec
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
+from nbclient import NotebookClient
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 
 import companion
+from book.tools import install_cell
 from tests.project.paths import ROOT
 
 BUILD = "import sys, setuptools.build_meta as backend; getattr(backend, sys.argv[1])('..')"
 SITE, REPOSITORY = "https://unrolled.test", "https://code.test/someone/unrolled"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 links = pytest.mark.skipif(os.name == "nt", reason="Windows makes no links for everyone")
+PIP = "-m", "pip"
 COMMAND = 'pip install "unrolled[notebook]"'
 
 
@@ -128,28 +135,36 @@ def required(wheel_distribution, extra):
 
 @pytest.fixture(scope="module", params=["", "notebook"], ids=["unrolled", "unrolled[notebook]"])
 def environment(request, wheel, tmp_path_factory):
-    """Unpack the wheel into a folder with links to what it requires; return the extra and a function.
+    """Let pip install the wheel into an environment with links to what it requires.
 
-    The function runs a program with this folder in place of site-packages, and returns what it prints.
+    Return the extra, the folder of packages, and a function. The function runs a program in this environment, or
+    Python with these options, and returns what it prints.
     """
-    folder = tmp_path_factory.mktemp("environment")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
-    (information,) = folder.glob("*.dist-info")
-    for package in required(PathDistribution(information), request.param):
+    folder = tmp_path_factory.mktemp("environment") / "env"
+    pip = [distribution("pip")] if find_spec("pip") else []  # linking is faster than installing
+    venv.create(folder, symlinks=True, with_pip=not pip)
+    packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder)}))
+    (information,) = [path for path in zipfile.Path(wheel).iterdir() if path.name.endswith(".dist-info")]
+    for package in [*required(PathDistribution(information), request.param), *pip]:
         for name in {file.parts[0] for file in package.files} - {"..", "__pycache__"}:
-            if not name.endswith(".pth") and not (folder / name).exists():
-                (folder / name).symlink_to(package.locate_file(name))
+            if not name.endswith(".pth") and not (packages / name).exists():
+                (packages / name).symlink_to(package.locate_file(name))
 
     def run(program, *options):
-        command = [sys.executable, "-S", *options, "-c", program]
-        variables = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [folder / "bin" / "python", *options, *(["-c", program] if program else [])]
+        variables = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PIP_NO_INDEX": "1"}
         variables.pop("PROVE", None)
         process = subprocess.run(command, cwd=folder.parent, env=variables, capture_output=True, text=True)
         assert not process.returncode, process.stderr
         return process.stdout
 
-    return request.param, folder, run
+    run("", *PIP, "install", "--quiet", address(wheel, request.param))
+    return request.param, packages, run
+
+
+def address(wheel, extra):
+    """Return a requirement of pip that names the wheel's file."""
+    return f"unrolled{f'[{extra}]' if extra else ''} @ {wheel.as_uri()}"
 
 
 IMPORT_ALL = """
@@ -181,20 +196,7 @@ for program in programs:
     print(message(program))
 """
 
-RUN_CELLS = """
-import json
-import matplotlib
-from IPython.core.interactiveshell import InteractiveShell
-
-matplotlib.use("agg")
-for path in paths:
-    InteractiveShell.clear_instance()
-    for cell in json.load(open(path, encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "code" and "raises-exception" not in cell["metadata"].get("tags", []):
-            InteractiveShell.instance().run_cell("".join(cell["source"])).raise_error()
-    matplotlib.pyplot.close("all")
-"""
-CHAPTERS = "embedding", "rnn", "lstm", "lstm_parameters"  # each takes seconds
+CHAPTERS = "lstm", "series", "first_network"
 
 
 def statements_of_import():
@@ -211,10 +213,10 @@ def statements_of_import():
 @pytest.mark.heavy
 @links
 def test_imports_and_data(environment):
-    extra, folder, run = environment
+    extra, packages, run = environment
     skipped = () if extra else ("companion.page", "companion.figures")
     output = run(f"skipped = {skipped}\n{IMPORT_ALL}", "-W", "error")
-    assert output.split() == [str(folder / "companion" / "__init__.py"), companion.__version__]
+    assert output.split() == [str(packages / "companion" / "__init__.py"), companion.__version__]
     if extra:
         lines = statements_of_import()
         assert len(lines) > 100
@@ -231,20 +233,42 @@ def test_imports_and_data(environment):
 @pytest.mark.heavy
 @links
 @pytest.mark.parametrize("environment", ["notebook"], indirect=True, ids=["unrolled[notebook]"])
-def test_chapters_run(environment):
-    paths = [str(ROOT / f"book/en/{name}.ipynb") for name in CHAPTERS]
-    environment[2](f"paths = {paths}\n{RUN_CELLS}")
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_chapters_install_the_package_and_run(environment, wheel, name, tmp_path, monkeypatch):
+    """Run all cells of a chapter as Colab does: in a folder of its own, in a kernel that lacks the package."""
+    _, packages, run = environment
+    run("", *PIP, "uninstall", "--quiet", "--yes", "unrolled")
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    config, lines = re.subn("(?m)^  install: .*", f"  install: {address(wheel, 'notebook')}", config)
+    assert lines == 1
+    (tmp_path / "_config.yml").write_text(config, encoding="utf-8")
+    monkeypatch.setattr(install_cell, "CONFIG", tmp_path / "_config.yml")
+    notebook = nbformat.read(ROOT / f"book/en/{name}.ipynb", as_version=4)
+    install_cell.add_install_cell(notebook, "en")
+    notebook.cells.append(nbformat.v4.new_code_cell("print(companion.__file__)"))
+
+    kernel = tmp_path / "kernels" / "empty" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    python = str(packages.parents[2] / "bin" / "python")
+    argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    kernel.write_text(json.dumps({"argv": argv, "display_name": "", "language": "python"}), encoding="utf-8")
+    for variable, value in (("JUPYTER_PATH", tmp_path), ("PIP_NO_INDEX", 1)):
+        monkeypatch.setenv(variable, str(value))
+    monkeypatch.delenv("PROVE", raising=False)
+    resources = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, kernel_name="empty", timeout=300, resources=resources).execute()
+    assert notebook.cells[-1].outputs[0].text == f"{packages / 'companion' / '__init__.py'}\n"
 
 
 @pytest.mark.heavy
 @links
 @pytest.mark.parametrize("environment", [""], indirect=True, ids=["unrolled"])
 def test_programs_of_the_readme(environment):
-    _, folder, run = environment
+    _, packages, run = environment
     (compares, table), (trains, _) = [
         (program, printed)
         for program, printed in re.findall(r"```python\n(.*?)```(?:\n\n```\n(.*?)```)?", README, re.S)
     ]
     assert run(compares, "-W", "error") == table
-    assert run(trains).startswith("The ") and (folder.parent / "run.pt").exists()
-    assert Path(folder, "companion", "py.typed").exists()
+    assert run(trains).startswith("The ") and (packages.parents[3] / "run.pt").exists()
+    assert Path(packages, "companion", "py.typed").exists()

@@ -1,5 +1,6 @@
 """Test the stored notebooks: run, complete, the same on every machine, with descriptions of all pictures."""
 
+import contextlib
 import copy
 import functools
 import re
@@ -11,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from book import editions
-from book.tools import execute
+from book.tools import execute, install_cell
 from tests.project.paths import ROOT
 
 BOOK = ROOT / "book"
@@ -20,6 +21,8 @@ ASSIGNMENTS = sorted(ROOT.glob("assignments/source/*/*.ipynb"))
 PAGES = re.findall(r"- file: book/en/(\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 CHAPTERS = [page for page in PAGES if page not in ("assignments", "teaching", "glossary")]
 PICTURE, FIGURE = "image/svg+xml", "application/vnd.jupyter.widget-view+json"
+
+PIP_FAILS = subprocess.CompletedProcess([], 1, stderr="ERROR: No matching distribution found for unrolled")
 
 
 def read(path):
@@ -73,6 +76,8 @@ def test_notebook_is_stored_as_execute_writes_it(path):
     assert notebook.metadata["language_info"] == {"name": "python"}
     again = copy.deepcopy(notebook)
     execute.fold_solutions(again)
+    if path in NOTEBOOKS:
+        install_cell.add_install_cell(again, path.parent.name)
     assert path.read_text(encoding="utf-8") == nbformat.writes(again) + "\n", (
         f"run it: python -m book.tools.execute {path.relative_to(ROOT)}"
     )
@@ -117,7 +122,8 @@ def test_cells_are_short_and_have_names(path):
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cell.id), f"{cell.id}: name the cell by what it says"
         if cell.cell_type == "code":
             assert len(cell.source.splitlines()) <= 24, cell.id
-            assert max(map(len, cell.source.splitlines())) <= 88, cell.id  # the width of a page
+            wide = max(map(len, cell.source.splitlines())) > 88  # the width of a page
+            assert not wide or cell.id == install_cell.CELL, cell.id
         else:
             assert cell.source.count("\n#") <= 1, f"{cell.id}: one heading a cell"
 
@@ -196,6 +202,20 @@ def test_chapters_import_the_companion(path):
     assert exempt or any(
         re.search(r"^(?:import|from) companion\b", cell.source, re.MULTILINE) for cell in code(path)
     ), "a chapter reads from the companion: import companion"
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_install_cell_acts_only_where_the_package_is_missing(missing, monkeypatch, capsys):
+    commands, cell = [], install_cell.install_cell("ja")
+    monkeypatch.setattr(subprocess, "run", lambda command, **options: commands.append(command) or PIP_FAILS)
+    if missing:
+        monkeypatch.setitem(sys.modules, "companion", None)
+    with pytest.raises(ModuleNotFoundError) if missing else contextlib.nullcontext():
+        exec(cell.source, {})
+    pip = [sys.executable, "-m", "pip", "install", "-qq", "--retries=0", "unrolled[notebook]"]
+    assert commands == ([pip] if missing else [])
+    printed = f"{PIP_FAILS.stderr}\nKaggleでは、先にSettingsでインターネット接続を有効にしてください。\n"
+    assert capsys.readouterr().out == (printed if missing else "")
 
 
 def notebook(**cells):

@@ -278,12 +278,9 @@ def test_no_link_is_broken(site):
 
 
 @pytest.mark.parametrize("edition", editions.finished(), ids=lambda edition: edition.language)
-def test_links_to_colab_and_binder_need_a_repository(edition):
-    config = SimpleNamespace(
-        html_theme_options={
-            "launch_buttons": {"colab_url": "https://colab.test", "binderhub_url": "https://binder.test/"}
-        }
-    )
+def test_links_to_colab_kaggle_and_binder_need_a_repository(edition):
+    services = {f"{name}_url": f"https://{name}.test/" for name in ("colab", "kaggle", "binderhub")}
+    config = SimpleNamespace(html_theme_options={"launch_buttons": services})
     app, path = SimpleNamespace(srcdir=str(edition.folder), config=config), edition.folder / "lstm.ipynb"
     links = lambda html: [link["href"] for link in BeautifulSoup(html, "html.parser").select("a")]  # noqa: E731
     assert links(ways_to_run(app, path)) == ["_sources/lstm.ipynb"]
@@ -292,7 +289,7 @@ def test_links_to_colab_and_binder_need_a_repository(edition):
     inside = f"book/{edition.language}/lstm.ipynb"
     assert links(html)[1:] == [
         f"https://colab.test/github/someone/unrolled/blob/book/{inside}",
-        f"https://binder.test/v2/gh/someone/unrolled/book?urlpath={quote(f'lab/tree/{inside}', safe='')}",
+        f"https://kaggle.test/kernels/welcome?src=https://github.com/someone/unrolled/blob/book/{inside}",
+        f"https://binderhub.test/v2/gh/someone/unrolled/book?urlpath={quote(f'lab/tree/{inside}', safe='')}",
     ]
-    assert '<code>%pip install "unrolled[notebook] @ git+https://github.com/someone/unrolled@book"</code>' in html
     assert (editions.BOOK.parent / inside).is_file()

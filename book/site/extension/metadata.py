@@ -43,13 +43,12 @@ class InsertReadingTime(SphinxPostTransform):
 def ways_to_run(app, path):
     """Return a button and its menu with ways to run a notebook.
 
-    They are JupyterLab on this computer and, if there is a repository, Colab and Binder.
+    They are JupyterLab on this computer and, if there is a repository, Colab, Kaggle and Binder.
     """
     language = edition_of(app).language
     command = "make lab" if language == "en" else f"make lab LANGUAGE={language}"
     locally = escape(_("In JupyterLab, from the book’s repository: %(command)s, then %(notebook)s."))
     locally %= {"command": f"<code>{command}</code>", "notebook": f"<code>{path.name}</code>"}
-    colab_note = ""
     links = [(f"_sources/{path.name}", _("Download this notebook"))]
     options = app.config.html_theme_options
     if repository := str(options.get("repository_url") or "").rstrip("/"):
@@ -59,8 +58,9 @@ def ways_to_run(app, path):
         services = options.get("launch_buttons") or {}
         if colab := services.get("colab_url"):
             links.append((f"{colab.rstrip('/')}/github/{name}/blob/{branch}/{inside}", _("Open in Colab")))
-            command = f'<code>%pip install "unrolled[notebook] @ git+{escape(repository)}@{branch}"</code>'
-            colab_note = f"<p>{escape(_('Colab lacks the package companion. There, run this first: %(command)s')) % {'command': command}}</p>"  # noqa: E501
+        if kaggle := services.get("kaggle_url"):
+            source = quote(f"{repository}/blob/{branch}/{inside}", safe=":/")
+            links.append((f"{kaggle.rstrip('/')}/kernels/welcome?src={source}", _("Open in Kaggle")))
         if binder := services.get("binderhub_url"):
             target = quote(f"lab/tree/{inside}", safe="")
             links.append((f"{binder.rstrip('/')}/v2/gh/{name}/{branch}?urlpath={target}", _("Open in Binder")))
@@ -70,7 +70,7 @@ def ways_to_run(app, path):
     )
     return (
         f'<button type="button" popovertarget="ways">{escape(_("How to run the notebook"))}</button>'
-        f'<div id="ways" popover><p>{locally}</p><p>{links}</p>{colab_note}</div>'
+        f'<div id="ways" popover><p>{locally}</p><p>{links}</p></div>'
     )
 
 

@@ -18,6 +18,8 @@ def reading_time(path):
     minutes, exercises, in_exercises = 0, 0, False
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
+        if "remove-cell" in cell["metadata"].get("tags", ()):  # not on the page
+            continue
         if cell["cell_type"] == "markdown" and source.startswith("## "):
             in_exercises = cell["id"] == "exercises"
         if in_exercises:
