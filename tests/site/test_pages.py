@@ -245,7 +245,10 @@ def test_page_has_metadata_headings_and_neighbours(parsed, edition, name):
     head = {meta.get("name") or meta.get("property"): meta["content"] for meta in page.select("head meta[content]")}
     title = page.title.get_text()
     assert title.endswith("Unrolled") and (head["og:title"] in title or name == "search")
-    assert len(head["description"]) > 10 and head["og:description"] == head["description"]
+    assert 10 < len(head["description"]) <= 300 and head["og:description"] == head["description"]
+    if edition.language == editions.ORIGINAL and name != "search":  # others may not be translated yet
+        assert "PyTorch" in title + head["description"]
+        assert 20 < len(title) <= 72 and 70 <= len(head["description"]) <= 160  # what search engines show
     assert head["og:locale"] == edition.html == page.html["lang"]
     assert len(page.select("h1")) == 1 and len(page.select("main")) == 1
     levels = [int(heading.name[1]) for heading in page.select("h1, h2, h3, h4, h5, h6")]
