@@ -4,7 +4,7 @@ An edition is a folder book/<language>/ with an index.md and an edition.yml; not
 edition, or a page of it, may be a draft: it is built and marked as a draft, and tests do not ask for what it lacks.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -27,6 +27,7 @@ class Edition:
     about: str
     words: dict
     drafts: object = ()  # "all", or a list of pages
+    heads: dict = field(default_factory=dict)  # page → its title and description for search engines
 
     @property
     def draft(self):
@@ -95,7 +96,8 @@ def read(folder):
     path = Path(folder) / "edition.yml"
     settings = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
     expected = {"name": str, "sphinx": str, "html": str, "about": str, "words": dict, "drafts": (list, str)}
-    settings = {"words": {}, "drafts": [], **settings} if isinstance(settings, dict) else {}
+    expected["heads"] = dict
+    settings = {"words": {}, "drafts": [], "heads": {}, **settings} if isinstance(settings, dict) else {}
     for key in expected.keys() | settings.keys():
         if key not in expected or not isinstance(settings.get(key), expected[key]):
             raise ValueError(f"{path}: {key!r} is missing or wrong; compare book/{ORIGINAL}/edition.yml")

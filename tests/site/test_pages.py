@@ -61,6 +61,8 @@ SMALL_PICTURES = """() => [...document.querySelectorAll("article svg.picture")].
 OVERLAPPING = """() => [...document.querySelectorAll("article > section > section:not(.laid)")].filter(section =>
     section.lastElementChild.getBoundingClientRect().bottom > section.getBoundingClientRect().bottom + 1
 ).map(section => section.id)"""
+# The box with answers under the title of a page.
+IN_SHORT = "article .begin ~ blockquote:not(.prose)"
 # Whether the page has given a tab stop to each block that scrolls, which it does when it is idle.
 MEASURED = (
     "[...document.querySelectorAll('.text pre')].every(pre => pre.scrollWidth <= pre.clientWidth || pre.tabIndex === 0)"
@@ -123,6 +125,24 @@ def test_axe_finds_nothing_among_all_texts_of_a_page(browser, address, scheme):
     with opened(browser, f"{address}/en/lstm.html", color_scheme=scheme) as page:
         unfold(page)
         assert "color-contrast" in accessible(page)[0]
+
+
+@pytest.mark.parametrize("edition", editions.finished(), ids=lambda edition: edition.language)
+@pytest.mark.heavy
+def test_answers_in_short_are_on_the_first_screen(browser, site, address, edition):
+    names = [
+        name
+        for name in sorted(edition.pages - {"genindex"})
+        if light_soup(site / edition.language / f"{name}.html").select(IN_SHORT)
+    ]
+    assert len(names) >= 10 or edition.language != editions.ORIGINAL  # others may not be translated yet
+    for width, height in ((1280, 800), (360, 740)) if names else ():
+        with opened(
+            browser, f"{address}/{edition.language}/{names[0]}.html", viewport={"width": width, "height": height}
+        ) as page:
+            for name in names:
+                page.goto(f"{address}/{edition.language}/{name}.html")
+                assert page.locator(IN_SHORT).evaluate("box => box.getBoundingClientRect().bottom") <= height, name
 
 
 def test_page_can_be_used_by_keyboard(browser, address):
@@ -245,7 +265,10 @@ def test_page_has_metadata_headings_and_neighbours(parsed, edition, name):
     head = {meta.get("name") or meta.get("property"): meta["content"] for meta in page.select("head meta[content]")}
     title = page.title.get_text()
     assert title.endswith("Unrolled") and (head["og:title"] in title or name == "search")
-    assert len(head["description"]) > 10 and head["og:description"] == head["description"]
+    assert 10 < len(head["description"]) <= 300 and head["og:description"] == head["description"]
+    if edition.language == editions.ORIGINAL and name != "search":  # others may not be translated yet
+        assert "PyTorch" in title + head["description"]
+        assert 20 < len(title) <= 72 and 70 <= len(head["description"]) <= 160  # what search engines show
     assert head["og:locale"] == edition.html == page.html["lang"]
     assert len(page.select("h1")) == 1 and len(page.select("main")) == 1
     levels = [int(heading.name[1]) for heading in page.select("h1, h2, h3, h4, h5, h6")]

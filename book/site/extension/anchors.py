@@ -26,6 +26,11 @@ class SetAnchors(SphinxTransform):
         else:
             for number, section in enumerate(self.document.findall(nodes.section), start=1):
                 self.name_section(section, f"section-{number}")
+        # MyST resolves links to these: [text](#cell-state), and from other pages [text](lstm.ipynb#cell-state).
+        self.document.myst_slugs = getattr(self.document, "myst_slugs", {}) | {
+            name: (None, name, "") for name in self.named
+        }
+        self.env.metadata[self.env.docname]["myst_slugs"] = self.document.myst_slugs
 
     def name_content(self, parent):
         """Set the anchors in a section, in the order of the page."""

@@ -75,13 +75,14 @@ def ways_to_run(app, path):
 
 
 def add_metatags(app, pagename, templatename, context, doctree):
-    """Add description and title for search engines and link previews."""
+    """Add description and title for search engines and link previews: from edition.yml, or else from the page."""
     edition = edition_of(app)
-    paragraph = doctree is not None and next(doctree.findall(nodes.paragraph), None)
-    description = re.sub(r"\s+", " ", paragraph.astext()).strip() if paragraph else edition.about
+    head = edition.heads.get(pagename.rpartition("/")[2], {})
+    context["head_title"] = head.get("title")
+    description = head.get("about") or (doctree is not None and first_paragraph(doctree)) or edition.about
     tags = {"og:type": "article", "og:site_name": app.config.html_title, "og:locale": edition.html}
     tags |= {
-        "og:title": re.sub("<[^>]+>", "", context.get("title") or app.config.html_title),
+        "og:title": context["head_title"] or re.sub("<[^>]+>", "", context.get("title") or app.config.html_title),
         "og:description": description,
     }
     if context.get("pageurl"):
@@ -89,6 +90,13 @@ def add_metatags(app, pagename, templatename, context, doctree):
     text = f'<meta name="description" content="{escape(description)}">\n'
     text += "".join(f'<meta property="{key}" content="{escape(value)}">\n' for key, value in tags.items())
     context["metatags"] = context.get("metatags", "") + text
+
+
+def first_paragraph(doctree):
+    """Return the text of the first paragraph that is no part of a box or list, with at most 300 characters."""
+    paragraphs = (node for node in doctree.findall(nodes.paragraph) if isinstance(node.parent, nodes.section))
+    text = " ".join(node.astext().split()) if (node := next(paragraphs, None)) else ""
+    return text if len(text) <= 300 else text[:299] + "…"
 
 
 def setup(app):
