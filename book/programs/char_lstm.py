@@ -1,4 +1,4 @@
-"""Train a character LSTM, `char_lstm.py TEXT`; let it write again, `char_lstm.py --load`."""
+"""Train a character LSTM (char_lstm.py TEXT), or let it write (char_lstm.py --load)."""
 
 import argparse
 import math
