@@ -79,6 +79,7 @@ def add_metatags(app, pagename, templatename, context, doctree):
     edition = edition_of(app)
     paragraph = doctree is not None and next(doctree.findall(nodes.paragraph), None)
     description = re.sub(r"\s+", " ", paragraph.astext()).strip() if paragraph else edition.about
+    description = app.env.metadata.get(pagename, {}).get("description", description)
     tags = {"og:type": "article", "og:site_name": app.config.html_title, "og:locale": edition.html}
     tags |= {
         "og:title": re.sub("<[^>]+>", "", context.get("title") or app.config.html_title),
