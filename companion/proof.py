@@ -97,8 +97,8 @@ def compare(
     The loss is a sum of all outputs and final states with random weights, so that every number counts in the gradients.
     Returns a `Comparison`, one `Row` for `output`, each final state, the gradient of the input and of each initial
     state, and the gradient of each parameter. Shapes: a random input has 3 sequences of 5 time steps, (5, 3,
-    input_size) for a layer and (3, input_size) for a cell. RuntimeError if the parameters' names or shapes differ, TypeError for a
-    `reference` of another kind without an `input`.
+    input_size) for a layer and (3, input_size) for a cell. RuntimeError if the parameters' names or shapes differ,
+    TypeError for a `reference` of another kind without an `input`.
     """
     scratch.load_state_dict(reference.state_dict(), strict=True)
     generator = torch.Generator("cpu").manual_seed(seed)

@@ -105,8 +105,11 @@ def build_all(languages):
         import myst_nb.sphinx_ext  # noqa: F401
 
         from book.site.extension.mathematics import fonts
+        from book.site.extension.reference import pages
 
         fonts.font()
+        if any(edition.reference for edition in editions()):
+            pages.highlight_all()
         gc.freeze()  # sphinx_external_toc looks at every object in memory; this exempts the present ones
         context = multiprocessing.get_context("fork")
     else:

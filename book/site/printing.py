@@ -49,11 +49,15 @@ def print_edition(browser, site, edition, path, base=""):
             page_numbers = read_page_numbers(path)
 
 
+def printed_pages(edition):
+    """Return the names of the pages in the PDF: all of the table of contents but the reference."""
+    return [name for name in page_names(edition.table) if name != REFERENCE]
+
+
 def prepare_articles(site, edition, base=""):
     """Return page name → the page's article, changed for the PDF."""
     folder = site / edition.language
-    # the reference is read on screens
-    pages = [name for name in page_names(edition.table) if name != REFERENCE and (folder / f"{name}.html").is_file()]
+    pages = [name for name in printed_pages(edition) if (folder / f"{name}.html").is_file()]
     articles = {name: soup(folder / f"{name}.html").select_one("article.text") for name in pages}
     for name, article in articles.items():
         for summary in article.select("summary"):

@@ -18,7 +18,8 @@ from book.site.extension.search import index
 
 # Sphinx keeps this order of setup where two modules listen to one event.
 MODULES = (
-    metadata, assignments, pages, links, directive, fonts, theme, languages, formulas, outputs, pictures, anchors, index, glossary,
+    metadata, assignments, pages, links, directive, fonts,
+    theme, languages, formulas, outputs, pictures, anchors, index, glossary,
     interface_words, emphasis,
 )  # fmt: skip
 

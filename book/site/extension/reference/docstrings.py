@@ -135,6 +135,15 @@ def papers(thing):
     return [join(text) for text in paragraphs if re.search(r"arXiv|\((?:19|20)\d\d\)|, (?:19|20)\d\d\)", text)]
 
 
+def words(name):
+    """Return the text by which the page of a public name is found."""
+    thing = getattr(companion, name)
+    parts = [read(thing), *([read_method(thing.forward, thing)] if hasattr(thing, "forward") else [])]
+    texts = [text for part in parts for text in (part.summary, *part.text, *part.shapes, *part.returns, *part.errors)]
+    texts += [f"{argument} {text}" for part in parts for argument, text in part.arguments.items()]
+    return " ".join([f"companion.{name}", *texts])
+
+
 def to_rst(text, own=""):
     """Return a sentence as reStructuredText: names of the companion are links, except `own`, on whose page it is."""
     pieces = text.split("`")

@@ -1,4 +1,4 @@
-"""Link the names of the package companion in code to their pages: `companion.LSTM`, and imported ones such as `compare`.
+"""Link the package companion's names in code to their pages: `companion.LSTM`, and imported ones such as `compare`.
 
 sphinx-codeautolink would do it for all packages, but it looks for Pygments' elements around plain names, which are
 more than half of a page's elements and which the pages therefore lack (LeanFormatter in theme.py).

@@ -8,17 +8,21 @@ import inspect
 import json
 import posixpath
 import re
+import sys
+from functools import cache
 from html import escape
 from pathlib import Path
 
 import yaml
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.highlighting import PygmentsBridge
 from sphinx.locale import _
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 import companion
-from book.editions import BOOK, ORIGINAL, REFERENCE
+from book.editions import BOOK, ORIGINAL, REFERENCE, page_names, read
 from book.site.extension.interface_words import edition_of
 from book.site.extension.reference import docstrings
 
@@ -60,28 +64,28 @@ def page_of(name, edition):
     if inspect.isclass(thing):
         method = ".. automethod:: forward" if hasattr(thing, "forward") else ".. autoproperty:: ok"
         member = [f"   {method}", ""]
-    source = inspect.getsourcefile(thing)
-    path = Path(source).relative_to(Path(inspect.getsourcefile(companion)).parents[1]).as_posix()
+    source = Path(inspect.getsourcefile(thing))
+    path = source.relative_to(Path(companion.__file__).parents[1]).as_posix()
     return [
-        ":orphan:", f":description: companion.{name}: {summary} {taught % {'chapters': plain}}", "",
+        ":orphan:", ":nosearch:", f":description: companion.{name}: {summary} {taught % {'chapters': plain}}", "",
         heading, "=" * len(heading), "",
         taught % {"chapters": chapters}, "",
         f".. {directive}:: companion.{name}", "", *member,
-        *raw(f'<details class="hide"><summary>{escape(_("Source"))}: <code>{path}</code></summary>'),
-        ".. code-block:: python", "",
-        *(f"   {line}" for line in Path(source).read_text(encoding="utf-8").splitlines()), "",
-        *raw("</details>"),
+        ".. raw:: html", "",
+        f'   <details class="hide"><summary>{escape(_("Source"))}: <code>{path}</code></summary>',
+        *(f"   {line}" for line in highlighted(source).splitlines()), "   </details>",
     ]  # fmt: skip
 
 
 def list_of_names(edition):
     """Return the lines of the page that lists the names, each under the first chapter that teaches it."""
     heading = _("Reference")
-    lines = [heading, "=" * 2 * len(heading), "", _("What the names of the package companion compute, what they take and return, and which errors they raise. The texts are in English in every edition."), ""]  # noqa: E501  # fmt: skip
+    lines = [":nosearch:", "", heading, "=" * 2 * len(heading), "", _("What the names of the package companion compute, what they take and return, and which errors they raise. The texts are in English in every edition."), ""]  # noqa: E501  # fmt: skip
+    order = page_names(read(BOOK / ORIGINAL).table)
     chapters = {}
     for name, places in TAUGHT.items():
         chapters.setdefault(places[0].partition("#")[0], []).append(name)
-    for chapter, names in chapters.items():
+    for chapter, names in sorted(chapters.items(), key=lambda item: order.index(item[0])):
         text = literal(title(edition, chapter))
         lines += [text, "-" * 2 * len(text), ""]
         for name in names:
@@ -90,8 +94,16 @@ def list_of_names(edition):
     return lines
 
 
-def raw(html):
-    return [".. raw:: html", "", f"   {html}", ""]
+@cache
+def highlighted(path):
+    """Return a module's source as HTML. A code block would take longer: Sphinx also splits it into words."""
+    return PygmentsBridge("html").highlight_block(path.read_text(encoding="utf-8"), "python")
+
+
+def highlight_all():
+    """Highlight the modules of all names, so that forked processes share the result."""
+    for name in TAUGHT:
+        highlighted(Path(inspect.getsourcefile(getattr(companion, name))))
 
 
 def title(edition, place):
@@ -124,7 +136,7 @@ def describe(app, what, name, thing, options, lines):
         return
     parts = docstrings.read(thing)
     if letters := docstrings.letters(thing):
-        parts.shapes.append(letters.removeprefix("Shapes: ") if not parts.shapes else letters)
+        parts.shapes.append(letters.removeprefix("Shapes: "))
     lines[:] = docstrings.fields(parts, public, words)
     if papers := docstrings.papers(thing):
         lines += [f":{_('Papers')}: {docstrings.to_rst(' '.join(papers), public).strip()}", ""]
@@ -158,6 +170,10 @@ def link_list_of_names(app, pagename, templatename, context, doctree):
 def set_options(app, config):
     for name, value in SETTINGS.items():
         config[name] = value
+    # Autodoc would parse the modules of all base classes for comments and overloads, which no page shows.
+    for name, module in [*sys.modules.items()]:
+        if name.startswith(("companion", "torch.nn.modules.")):
+            ModuleAnalyzer.cache["module", name] = ModuleAnalyzer("", name, getattr(module, "__file__", None) or "")
 
 
 def setup(app):
