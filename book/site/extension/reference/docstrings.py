@@ -141,7 +141,7 @@ def words(name):
     parts = [read(thing), *([read_method(thing.forward, thing)] if hasattr(thing, "forward") else [])]
     texts = [text for part in parts for text in (part.summary, *part.text, *part.shapes, *part.returns, *part.errors)]
     texts += [f"{argument} {text}" for part in parts for argument, text in part.arguments.items()]
-    return " ".join([f"companion.{name}", *texts])
+    return " ".join([f"companion.{name} {name}", *texts])
 
 
 def to_rst(text, own=""):

@@ -2,7 +2,7 @@
 
 Object.assign(unrolled, {
   // neither prose nor code: buttons, drawings, formulas, links to headings
-  skipped: `.headerlink, .section-number, .begin, .math-display, .unrolled-figure, annotation, button, figure, form, nav,
+  skipped: `.headerlink, .sig, .section-number, .begin, .math-display, .unrolled-figure, annotation, button, figure, form, nav,
     script, style, summary, svg`,
   block: "h1, h2, h3, h4, h5, p, li, dt, dd, td, th, pre",
   minor: /^(exercise|solution|further-reading|can-do)/, // sections that explain come before these
