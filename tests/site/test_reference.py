@@ -9,7 +9,7 @@ import companion
 from book import editions
 from book.site.extension.reference import docstrings
 from book.site.extension.reference.pages import TAUGHT
-from tests.project.paths import ROOT, light_soup
+from tests.project.paths import ROOT, light_soup, soup
 
 EDITIONS = [edition for edition in editions.editions() if edition.reference]
 FIELDS = "Arguments", "Shapes", "Returns", "Errors"
@@ -61,3 +61,16 @@ def test_chapters_teach_the_names_that_lead_to_them():
             assert cell in [one["id"] for one in cells], place
             spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ?", name.removesuffix("Cell"))
             assert any(re.search(rf"\b{spaced}", "".join(one["source"])) for one in cells), (name, place)
+
+
+def test_code_leads_to_the_reference(site):
+    """Check names with the package's name, an imported one, and that a class of the chapter's own is no link."""
+    for chapter, expected in (("rnn", {"companion.RNN", "compare"}), ("attention", {"scaled_dot_product_attention"})):
+        blocks = soup(site / f"en/{chapter}.html").select("article pre")
+        links = [link for block in blocks for link in block.select("a")]
+        assert expected <= {link.get_text() for link in links}
+        for link in links:
+            assert link["href"] == f"reference_{link.get_text().removeprefix('companion.')}.html"
+        assert all(
+            len(names) == len(set(names)) for names in ([a["href"] for a in block.select("a")] for block in blocks)
+        )

@@ -161,10 +161,17 @@ class MarkEnglish(SphinxPostTransform):
             node["classes"].append(f"language-{edition.html}")
 
 
-def link_list_of_names(app, pagename, templatename, context, doctree):
-    """Make the list of names the previous page of each name."""
+SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
+
+
+def finish_page(app, pagename, templatename, context, doctree):
+    """Make the list of names the previous page of each name, and the lines of a signature spans: a list needs terms."""
     if posixpath.basename(pagename) in edition_of(app).reference:
         context["prev"] = {"link": f"{REFERENCE}.html", "title": _("Reference")}
+        context["body"] = SIGNATURE.sub(
+            lambda found: re.sub("</d[ld]>", "</span>", re.sub("<d[ld]>", '<span class="line">', found[0])),
+            context["body"],
+        )
 
 
 def set_options(app, config):
@@ -182,4 +189,4 @@ def setup(app):
     app.connect("config-inited", set_options, priority=100)
     app.connect("builder-inited", write_pages)
     app.connect("autodoc-process-docstring", describe)
-    app.connect("html-page-context", link_list_of_names)
+    app.connect("html-page-context", finish_page)
