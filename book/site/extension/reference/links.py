@@ -23,7 +23,7 @@ def link_names(app, pagename, templatename, context, doctree):
     body = context["body"]
     imported = {name.strip() for names in IMPORT.findall(body) for name in names.split(",")}
     imported = imported & {*reference.values()} - {*DEFINED.findall(body)}
-    call = rf"|(?<![\w.>])(?:{'|'.join(sorted(imported))})(?=\()" if imported else ""
+    call = rf"|(?<![\w.])(?<!\.</span>)(?:{'|'.join(sorted(imported))})(?=\()" if imported else ""
     pattern = re.compile(rf"\bcompanion{DOT}(?:{'|'.join(reference.values())})\b{call}")
 
     def link(block):
