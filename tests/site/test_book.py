@@ -19,9 +19,7 @@ BOOK = ROOT / "book"
 NOTEBOOKS = sorted(BOOK.glob("*/*.ipynb"))
 ASSIGNMENTS = sorted(ROOT.glob("assignments/source/*/*.ipynb"))
 PAGES = re.findall(r"- file: book/en/(\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
-CHAPTERS = [
-    page for page in PAGES if page not in ("why", "assignments", "teaching", "glossary", editions.REFERENCE)
-]
+CHAPTERS = [page for page in PAGES if page not in ("why", "assignments", "teaching", "glossary", editions.REFERENCE)]
 PICTURE, FIGURE = "image/svg+xml", "application/vnd.jupyter.widget-view+json"
 
 PIP_FAILS = subprocess.CompletedProcess([], 1, stderr="ERROR: No matching distribution found for unrolled")
