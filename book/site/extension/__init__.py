@@ -4,6 +4,7 @@ from book.site.extension import (
     anchors,
     assignments,
     emphasis,
+    front_page,
     glossary,
     interface_words,
     languages,
@@ -18,7 +19,7 @@ from book.site.extension.search import index
 # Sphinx keeps this order of setup where two modules listen to one event.
 MODULES = (
     metadata, assignments, directive, fonts, theme, languages, formulas, outputs, pictures, anchors, index, glossary,
-    interface_words, emphasis,
+    interface_words, emphasis, front_page,
 )  # fmt: skip
 
 

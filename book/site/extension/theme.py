@@ -38,7 +38,8 @@ def prepare_page(app, pagename, templatename, context, doctree):
     """Set the variables of the templates, and adjust the page's HTML."""
     scripts = [file for file in context["script_files"] if getattr(file, "filename", None)]
     has_figures = doctree is not None and any("figure" in node for node in doctree.findall(nodes.raw))
-    context["style"] = Markup(style() + (minify(read("figures.css")) if has_figures else ""))
+    front = (THEME / "front_page.css").read_text(encoding="utf-8") if pagename == app.config.root_doc else ""
+    context["style"] = Markup(style() + (minify(read("figures.css")) if has_figures else "") + minify(front))
     context["script_files"] = [file for file in scripts if not SEARCH_ONLY.search(str(file.filename))]
     for file in context["script_files"]:
         file.attributes["defer"] = ""  # show the text first
