@@ -177,7 +177,10 @@ const render = ({ model, el }) => {
     const text = model.get("beginning") + model.get("written");
     const at = uniform(model.get("seed"), charactersOf("written").length);
     const step = storedStep();
-    if (step) return { at, next: { characters: step.characters, p: step.p }, drawn: step.drawn };
+    if (step) {
+      const [characters, thousandths, drawn] = step;
+      return { at, next: { characters, p: thousandths.map((n) => n / 1000) }, drawn };
+    }
     if (!loaded && text !== writer.text) return { at };
     if (rank.text !== text || rank.by !== loaded) {
       const { characters, logits } = loaded ? loaded.ranked(loaded.read(all()).at(-1)) : writer;
@@ -315,11 +318,8 @@ const render = ({ model, el }) => {
     showLoaded();
     const { at, next, drawn } = chances();
     const [begin, since, text] = [charactersOf("beginning"), charactersOf("written"), all()];
-    const values = loaded
-      ? loaded.read(text).map(({ c }) => Math.tanh(c[model.get("unit")]))
-      : fromStore()
-        ? stored.values.slice(0, text.length)
-        : undefined;
+    const known = fromStore() ? stored.values.slice(0, text.length) : undefined;
+    const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")])) ?? known;
     picture.set(text, next, drawn, at, { choosable: loaded !== null });
     paintBegun(begin, values);
     paintWritten(since, values?.slice(begin.length));
@@ -374,10 +374,8 @@ const render = ({ model, el }) => {
   ];
   const sight = new IntersectionObserver((entries) => (seen = entries.at(-1).isIntersecting));
   sight.observe(el);
-  const [texts, chance] = [
-    ["beginning", "written"],
-    ["temperature", "seed"],
-  ];
+  const texts = ["beginning", "written"];
+  const chance = ["temperature", "seed"];
   for (const name of texts) model.on(`change:${name}`, onText);
   for (const name of chance) model.on(`change:${name}`, onChance);
   model.on("change:beginning", follow);

@@ -78,16 +78,16 @@ class Writing(Loading):
     def front_page(cls, language: str) -> dict[str, Any]:
         """Return a state that the page can show without the weights, because it has in `stored` what the writer writes.
 
-        Each step has the eight likeliest characters, and the drawn one if it is another; their probabilities; and the
-        index of the drawn one. `values` are those of the unit after each character of the text.
+        Each step has the eight likeliest characters, and the drawn one if it is another; their probabilities in
+        thousandths; and the index of the drawn one. `values` are those of the unit after each character of the text.
         """
         seed, length = STORED.get(language, STORED["en"])
         figure = cls(language, temperature=0.6, seed=seed)
         state, steps = own_state(figure.get_state()), []
         for names, p, drawn in figure._draw(0, length):
             rows = [*range(8)] if drawn < 8 else [*range(8), drawn]
-            chances = [round(p[k].item(), 3) for k in rows]
-            steps.append({"characters": [names[k] for k in rows], "p": chances, "drawn": rows.index(drawn)})
+            thousandths = [round(1000 * p[k].item()) for k in rows]
+            steps.append([[names[k] for k in rows], thousandths, rows.index(drawn)])
         figure.write(length)
         values = [round(value, 2) for value in figure.values().tolist()]
         own = {name: getattr(figure, name) for name in ("beginning", "temperature", "seed", "written")}

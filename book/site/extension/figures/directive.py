@@ -81,7 +81,7 @@ def figure_html(name, state, number):
     words = state["words"]
     svg = inline(picture(state["language"], name), f"figure{number}", words["description"])
     # "</script>" in a string would end the element
-    data = json.dumps(state, ensure_ascii=False).replace("</", "<\\/")
+    data = json.dumps(state, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return (
         f'<div data-figure="{name}"><figure'
         f' class="unrolled-figure">{svg}<figcaption>{html.escape(words["caption"])}</figcaption></figure><script'
