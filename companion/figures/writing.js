@@ -10,7 +10,7 @@ import { report, show } from "./show.js";
 const ROWS = 8; // of characters; another row is for all others
 const RUN = 200; // characters of one run
 const PAUSE = 100; // milliseconds between two characters; longer before the writer is loaded, so that all can be followed
-const SLOW_PAUSE = 200;
+const SLOW_PAUSE = 250;
 const MOST = { beginning: 400, written: 2000 }; // as in writing.py
 
 const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
