@@ -134,9 +134,9 @@ class FillFrontPage(SphinxPostTransform):
             name, _hash, section = chapter.partition("#")
             if not (path := chapter_path(name)) or name not in self.chapters:
                 continue
-            pieces, links = read_pieces(path, section), []
+            pieces, titles, links = read_pieces(path, section), self.section_titles(name), []
             for first, minutes in pieces.items():
-                title = self.section_titles(name).get(first, first) if first else self.title(name)
+                title = " › ".join(filter(None, [not links and self.title(name), titles.get(first)]))
                 address = f"{name}.html#{first}" if first else f"{name}.html"
                 time = escape(_("%(minutes)s min") % {"minutes": minutes})
                 links.append(f'<a href="{address}">{escape(title)}</a> <span class="facts">{time}</span>')
