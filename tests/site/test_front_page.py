@@ -112,7 +112,8 @@ def test_minutes_of_chapters_and_ways_are_those_of_the_pages(site, edition):
         assert numbers[:2] == [value for value in reading_time(english(name)) if value], name
     assert listed >= {*CHAPTERS}
     for way in page.select(".way"):
-        links, minutes = way.select("li a"), [int(re.search(r"\d+", fact.get_text())[0]) for fact in way.select(".facts")]
+        facts = [fact.get_text() for fact in way.select(".facts")]
+        links, minutes = way.select("li a"), [int(re.search(r"\d+", fact)[0]) for fact in facts]
         hours, pieces = re.findall(r"[\d.]+", way.summary.get_text())[:2]
         assert len(links) == len(minutes) == int(pieces) and abs(sum(minutes) / 60 - float(hours)) <= 0.25
 

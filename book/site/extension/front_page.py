@@ -42,11 +42,11 @@ NEEDS = {
 }
 
 
-class start(nodes.General, nodes.Element):
+class StartNode(nodes.General, nodes.Element):
     """The button that leads to the first chapter."""
 
 
-class way(nodes.General, nodes.Element):
+class WayNode(nodes.General, nodes.Element):
     """The pieces of some chapters, in order."""
 
 
@@ -55,7 +55,7 @@ class Start(SphinxDirective):
 
     def run(self):
         self.env.note_reread()  # chapters may change
-        return [start()]
+        return [StartNode()]
 
 
 class Way(SphinxDirective):
@@ -66,7 +66,7 @@ class Way(SphinxDirective):
 
     def run(self):
         self.env.note_reread()
-        return [way(chapters=self.arguments[0].split() if self.arguments else [])]
+        return [WayNode(chapters=self.arguments[0].split() if self.arguments else [])]
 
 
 class FillFrontPage(SphinxPostTransform):
@@ -80,7 +80,7 @@ class FillFrontPage(SphinxPostTransform):
             return
         self.edition = edition_of(self.app)
         self.chapters = [name for name in editions.page_names(self.edition.table) if name in NEEDS]
-        for node in list(self.document.findall(start)):
+        for node in list(self.document.findall(StartNode)):
             node.replace_self(nodes.raw("", self.start(), format="html"))
         terms = {}
         for term in self.document.findall(nodes.term):
@@ -92,7 +92,7 @@ class FillFrontPage(SphinxPostTransform):
             needs = [terms[other][1] for other in NEEDS[name] if other in terms]
             facts = "".join(f"<span>{escape(fact)}</span>" for fact in self.facts(name, needs))
             term += nodes.raw("", f' <span class="facts">{facts}</span>', format="html")
-        for node in list(self.document.findall(way)):
+        for node in list(self.document.findall(WayNode)):
             node.replace_self(nodes.raw("", self.way(node["chapters"] or self.chapters), format="html"))
 
     def facts(self, name, needs=()):
@@ -124,7 +124,7 @@ class FillFrontPage(SphinxPostTransform):
             f' <span class="facts">{facts}</span></p>'
             f'<p class="resume" hidden>{escape(_("You stopped at"))} <a></a>'
             f' <button type="button">{escape(_("Forget this"))}</button></p>'
-            f'{f"<p class=editions>{languages}</p>" if languages else ""}</div>'
+            f"{f'<p class=editions>{languages}</p>' if languages else ''}</div>"
         )
 
     def way(self, chapters):
@@ -136,7 +136,7 @@ class FillFrontPage(SphinxPostTransform):
                 continue
             pieces, titles, links = read_pieces(path, section), self.section_titles(name), []
             for first, minutes in pieces.items():
-                title = " › ".join(filter(None, [not links and self.title(name), titles.get(first)]))
+                title = " › ".join(filter(None, [not links and self.title(name), first and titles.get(first)]))
                 address = f"{name}.html#{first}" if first else f"{name}.html"
                 time = escape(_("%(minutes)s min") % {"minutes": minutes})
                 links.append(f'<a href="{address}">{escape(title)}</a> <span class="facts">{time}</span>')
