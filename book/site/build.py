@@ -27,7 +27,7 @@ import yaml
 
 from book.editions import BOOK, editions, read
 from book.live import fetch, page_scripts
-from book.site import cards, downloads, root_files
+from book.site import cards, downloads, redirects, root_files
 
 # jsonschema, which nbformat imports, would spend some seconds on compiling 39 grammars for a kind of address that no
 # notebook has.
@@ -39,7 +39,7 @@ SITE = ROOT / "_build" / "html"
 
 def digest():
     """Return a hash of all files that shape an edition besides its pages, whose changes Sphinx detects itself."""
-    files = [ROOT / "_config.yml", ROOT / "requirements.txt", *sorted(BOOK.glob("*.py"))]
+    files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "moved.yml", *sorted(BOOK.glob("*.py"))]
     files += sorted((BOOK / "site" / "extension").rglob("*.*")) + sorted((BOOK / "site" / "theme").rglob("*.*"))
     files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
     files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "student_version.py"]
@@ -124,6 +124,7 @@ def finish(site, language, pdf, archive, with_cards):
     base = base_address()
     root_files.write(site, base)
     built = [edition for edition in editions() if language in (None, edition.language)]
+    redirects.write(site, built)
     fetch.pack(site)
     page_scripts.add_scripts(site, built)
     if base and with_cards:

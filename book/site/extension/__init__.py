@@ -8,6 +8,7 @@ from book.site.extension import (
     interface_words,
     languages,
     metadata,
+    moved_cells,
     outputs,
     theme,
 )
@@ -18,7 +19,7 @@ from book.site.extension.search import index
 # Sphinx keeps this order of setup where two modules listen to one event.
 MODULES = (
     metadata, assignments, directive, fonts, theme, languages, formulas, outputs, pictures, anchors, index, glossary,
-    interface_words, emphasis,
+    interface_words, emphasis, moved_cells,
 )  # fmt: skip
 
 
