@@ -20,6 +20,7 @@ SCRIPT = """<script>
   const moved = MOVED, page = PAGE;
   const follow = () => {
     const anchor = location.hash.slice(1);
+    if (anchor && document.getElementById(anchor)) return;
     if (Object.hasOwn(moved, anchor)) location.replace(moved[anchor]);
     else if (page) location.replace(page + location.hash);
   };

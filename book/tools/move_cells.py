@@ -10,7 +10,8 @@
     --rename old=new                  give a cell another id, because the target has a cell with its id
 
 Cells move with outputs and metadata; translations that were up to date remain so. Old addresses lead to the new ones by
-book/moved.yml. The command names what it cannot decide: names that the moved code needs, and links to a page as a whole.
+book/moved.yml. The command prints what it cannot decide: names that the code of either page lacks now,
+and links to a page as a whole.
 """
 
 import argparse
@@ -32,7 +33,7 @@ ROOT = BOOK.parent
 
 
 class MoveError(Exception):
-    """What was asked for cannot be done; nothing has been written."""
+    """Raised for a move that is impossible, before anything is written."""
 
 
 def languages(root):
@@ -52,12 +53,12 @@ def section(cells, name):
     start = [cell.id for cell in cells].index(name)
     if not (own := level(cells[start])):
         raise MoveError(f"the cell {name} does not begin with a heading. Name a cell that does, or each cell")
-    ids = [name]
-    for cell in cells[start + 1 :]:
-        if 0 < level(cell) <= own:
+    ids = []
+    for cell in cells[start:]:
+        if ids and 0 < level(cell) <= own:
             break
         text = headings.FENCED.sub("", cell.source) if cell.cell_type == "markdown" else ""
-        if any(len(marks) <= own for marks, _ in headings.HEADING.findall(text)):
+        if any(len(marks) <= own for marks, _ in headings.HEADING.findall(text)[cell.id == name :]):
             raise MoveError(f"the next section begins in the middle of the cell {cell.id}. Split this cell first")
         ids.append(cell.id)
     return ids
@@ -96,7 +97,7 @@ def plan(root, source, target, names=(), sections=(), whole=False, renamed=None,
 
 
 def renumber(notebook):
-    """Number the code cells in their order, as running the notebook does."""
+    """Count the code cells from 1, as running the notebook does."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):
         cell.execution_count = number

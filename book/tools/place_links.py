@@ -35,7 +35,7 @@ class Moves:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """A link to one of the cells, and to the page itself if it moves; addresses elsewhere match without `page`."""
-        ids = "|".join(sorted(map(re.escape, self.ids), key=len, reverse=True))
+        ids = "[a-z0-9-]+?" if self.whole else "|".join(sorted(map(re.escape, self.ids), key=len, reverse=True))
         end = r"(?=--\d|(?![\w-]))"  # --2: the second heading of a cell
         link = rf"(?P<page>(?<![\w-]){self.source})(?:(?P<suffix>\.ipynb|\.html|)#(?P<cell>{ids}){end}"
         return re.compile(rf"{ELSEWHERE}|{link}{r'|(?P<bare>[.](?:ipynb|html))(?![#])' if self.whole else ''})")
@@ -50,7 +50,7 @@ class Moves:
                 return match[0]
             count += 1
             if match["cell"]:
-                return f"{self.target}{match['suffix']}#{self.ids[match['cell']]}"
+                return f"{self.target}{match['suffix']}#{self.ids.get(match['cell'], match['cell'])}"
             return self.target + match["bare"]
 
         return self.pattern.sub(replace, text), count

@@ -26,6 +26,13 @@ class SetAnchors(SphinxTransform):
         else:
             for number, section in enumerate(self.document.findall(nodes.section), start=1):
                 self.name_section(section, f"section-{number}")
+        self.accept_links()
+
+    def accept_links(self):
+        """Let Markdown link to the anchors, as in `[the loop](lstm.ipynb#loop)`: MyST knows only its own ones."""
+        anchors = {name: (0, name, name) for name in self.named}
+        self.document.myst_slugs = getattr(self.document, "myst_slugs", {}) | anchors
+        self.env.metadata[self.env.docname]["myst_slugs"] = self.document.myst_slugs
 
     def name_content(self, parent):
         """Set the anchors in a section, in the order of the page."""
