@@ -312,12 +312,17 @@ def main():
         )
     except MoveError as error:
         sys.exit(f"move_cells.py: {error}")
+    drops_title = moves.whole and "title" not in moves.ids
     counts = move(ROOT, moves, titles, arguments.after, arguments.first)
     headings.main()
     print(f"Moved {len(moves.ids)} cells from {moves.source} to {moves.target}: {', '.join(moves.ids.values())}")
     print(f"Rewrote {sum(counts.values())} links:")
     for name, count in counts.items():
         print(f"    {name}: {count}")
+    if drops_title:
+        print(f"Look: the cell title of {moves.source} is gone; {moves.target} has its own")
+    if moves.whole:
+        print(f"Look: other files may name the page: git grep -w {moves.source}")
     for hint in hints(ROOT, moves):
         print(f"Look: {hint}")
     paths = " ".join(

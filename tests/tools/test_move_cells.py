@@ -39,13 +39,14 @@ CELLS = {
 FILES = {
     "book/terms.yml": "- {en: gate, where: tall#gates, free: [tall#title, install#gates, tall#gates-2]}\n",
     "companion/check/questions/step.py": 'place = "tall#loop", "tall#proof"\n',
-    "tests/site/queries/sections.yml": "en:\n  tall#gates loop proof:\n  - gate\n  tall#proof loop:\n  - loop\n",
+    "tests/site/queries/sections.yml": "en:\n  tall#gates loop proof:\n  - gate\n"
+    "  tall#proof loop:\n  - loop\ntall:\n- x\n",
     "README.md": "<https://example.org/tall.html#loop> [loop](book/en/tall.ipynb#loop) [2](tall.html#loop--2)\n",
 }
 MOVED_FILES = {
     "book/terms.yml": "- {en: gate, where: wide#gates, free: [tall#title, install#gates, tall#gates-2]}\n",
     "companion/check/questions/step.py": 'place = "wide#loop", "tall#proof"\n',
-    "tests/site/queries/sections.yml": "en:\n  wide#gates loop:\n  - gate\n  tall#proof:\n  - loop\n",
+    "tests/site/queries/sections.yml": "en:\n  wide#gates loop:\n  - gate\n  tall#proof:\n  - loop\ntall:\n- x\n",
     "README.md": "<https://example.org/tall.html#loop> [loop](book/en/wide.ipynb#loop) [2](wide.html#loop--2)\n",
 }
 
@@ -166,6 +167,8 @@ def test_a_page_is_renamed(book):
     assert "[gates](long.ipynb#gates)" in sources(book, "ja", "long")["title"]
     assert (book / "_toc.yml").read_text() == "chapters:\n  - file: book/en/long\n  - file: book/en/wide\n"
     assert moved.read(book / "book/moved.yml") == {"tall": "long"}
+    queries = book / "tests/site/queries/sections.yml"
+    assert queries.read_text() == FILES["tests/site/queries/sections.yml"].replace("tall", "long")
     moves = Moves("tall", "long", {"loop": "loop"}, whole=True)
     assert (
         moves.rewrite("[a](tall.ipynb) [b](tall.html#title) tall.py")[0]
