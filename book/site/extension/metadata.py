@@ -69,8 +69,8 @@ def ways_to_run(app, path):
         for k, (href, text) in enumerate(links)
     )
     return (
-        f'<button type="button" popovertarget="ways">{escape(_("How to run the notebook"))}</button>'
-        f'<div id="ways" popover><p>{locally}</p><p>{links}</p></div>'
+        f'<button type="button" popovertarget="_ways">{escape(_("How to run the notebook"))}</button>'
+        f'<div id="_ways" popover><p>{locally}</p><p>{links}</p></div>'
     )
 
 
