@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from sphinx.search import js_index
 
 import companion
 from book import editions
@@ -31,7 +32,10 @@ def test_each_public_name_has_its_page(site, edition):
     assert [*edition.reference.values()] == companion.__all__
     listed = light_soup(site / edition.language / "reference.html").select("article dt a")
     assert sorted(link.get_text() for link in listed) == sorted(f"companion.{name}" for name in companion.__all__)
+    index = js_index.loads((site / edition.language / "searchindex.js").read_text(encoding="utf-8"))
+    titles = dict(zip(index["docnames"], index["titles"], strict=True))  # the links of the search's results
     for page_name, name in edition.reference.items():
+        assert titles[page_name] == f"companion.{name}"
         page = light_soup(site / edition.language / f"{page_name}.html")
         article, described = page.article, page.select_one(f"[id='companion.{name}']")
         assert re.sub(r"\s", "", described.get_text()).startswith((f"companion.{name}(", f"classcompanion.{name}("))

@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import cache
+from html import escape
 from importlib import import_module
 from pathlib import Path
 
@@ -264,6 +265,8 @@ def write_weights(app, exception):
                 terms.setdefault(word, []).extend([number] * weight)
             for word, anchor in names:
                 places.setdefault(word, []).append([number, anchor])
+        elif name in app.env.titles:  # Sphinx leaves out the titles of pages that it does not search
+            index["titles"][number] = escape(app.env.titles[name].astext())
     reference = reference_words(app, index["docnames"], indexer.lang)
     index.update(terms=terms, titleterms={}, names=places, reference=reference)
     text = json.dumps(index, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

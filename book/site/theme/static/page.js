@@ -159,8 +159,9 @@
       (await navigator.serviceWorker.ready).active.postMessage(edition);
     });
 
-  // Sphinx's scripts mark the searched words; only pages opened from search results load them.
-  if (stored("sphinx_highlight_terms") || new URLSearchParams(location.search).has("highlight"))
+  // Sphinx's scripts mark the searched words. The search page has them; other pages load them if opened from results.
+  const marks = stored("sphinx_highlight_terms") || new URLSearchParams(location.search).has("highlight");
+  if (marks && !document.querySelector('script[src*="sphinx_highlight"]'))
     for (const name of root.dataset.highlight.split(" ")) {
       const script = document.createElement("script");
       script.src = `${root.dataset.content_root}_static/${name}`;
