@@ -13,11 +13,13 @@ from book.site.extension import (
 )
 from book.site.extension.figures import directive, pictures
 from book.site.extension.mathematics import fonts, formulas
+from book.site.extension.reference import links, pages
 from book.site.extension.search import index
 
 # Sphinx keeps this order of setup where two modules listen to one event.
 MODULES = (
-    metadata, assignments, directive, fonts, theme, languages, formulas, outputs, pictures, anchors, index, glossary,
+    metadata, assignments, pages, links, directive, fonts,
+    theme, languages, formulas, outputs, pictures, anchors, index, glossary,
     interface_words, emphasis,
 )  # fmt: skip
 
