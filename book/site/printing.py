@@ -61,7 +61,9 @@ def prepare_articles(site, edition, base=""):
     articles = {name: soup(folder / f"{name}.html").select_one("article.text") for name in pages}
     for name, article in articles.items():
         for summary in article.select("summary"):
-            summary.name, summary["class"], summary.string = "p", "solution", translate(edition, "Solution")
+            summary.name = "p"
+            if not summary.find_parent("details", "way"):
+                summary["class"], summary.string = "solution", translate(edition, "Solution")
         prepare(article, name, pages, base)
     return articles
 
@@ -118,7 +120,7 @@ def read_page_numbers(path):
 
 def prepare(article, name, pages, base):
     """Change an article for the PDF: prefix its ids with the page's name, open solutions, remove buttons."""
-    for element in article.select("script, .headerlink, .begin, button"):
+    for element in article.select("script, .headerlink, .begin, .start, button"):
         element.decompose()
     for link in article.select("a.to-reference"):
         link.unwrap()

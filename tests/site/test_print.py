@@ -61,7 +61,8 @@ def on_paper(page, scheme):
 )
 def test_page_is_printed_whole_and_in_light_colours(browser, address, name):
     """Compare the colours in dark and light mode, with an open editor and outputs of the reader's own."""
-    with opened(browser, f"{address}/{name}.html?q=gate", color_scheme="light") as page:
+    address = f"{address}/{name}.html?q=gate"
+    with opened(browser, address, color_scheme="light", reduced_motion="reduce") as page:  # figures rest
         begin(page)
         if name.endswith("search"):
             page.wait_for_function("document.querySelectorAll('#search-results li').length > 9")

@@ -4,6 +4,7 @@ from book.site.extension import (
     anchors,
     assignments,
     emphasis,
+    front_page,
     glossary,
     interface_words,
     languages,
@@ -20,7 +21,7 @@ from book.site.extension.search import index
 MODULES = (
     metadata, assignments, pages, links, directive, fonts,
     theme, languages, formulas, outputs, pictures, anchors, index, glossary,
-    interface_words, emphasis,
+    interface_words, emphasis, front_page,
 )  # fmt: skip
 
 

@@ -39,12 +39,12 @@ def prepare_page(app, pagename, templatename, context, doctree):
     """Set the variables of the templates, and adjust the page's HTML."""
     scripts = [file for file in context["script_files"] if getattr(file, "filename", None)]
     has_figures = doctree is not None and any("figure" in node for node in doctree.findall(nodes.raw))
-    in_reference = pagename.rpartition("/")[2] in edition_of(app).reference
-    context["style"] = Markup(
-        style()
-        + (minify(read("figures.css")) if has_figures else "")
-        + (minify((THEME / "reference.css").read_text(encoding="utf-8")) if in_reference else "")
-    )
+    more = [read("figures.css")] if has_figures else []
+    if pagename == app.config.root_doc:
+        more.append((THEME / "front_page.css").read_text(encoding="utf-8"))
+    if pagename.rpartition("/")[2] in edition_of(app).reference:
+        more.append((THEME / "reference.css").read_text(encoding="utf-8"))
+    context["style"] = Markup(style() + "".join(map(minify, more)))
     context["script_files"] = [file for file in scripts if not SEARCH_ONLY.search(str(file.filename))]
     for file in context["script_files"]:
         file.attributes["defer"] = ""  # show the text first
