@@ -4,6 +4,7 @@ An edition is a folder book/<language>/ with an index.md and an edition.yml; not
 edition, or a page of it, may be a draft: it is built and marked as a draft, and tests do not ask for what it lacks.
 """
 
+import ast
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ BOOK = Path(__file__).resolve().parent
 TABLE = BOOK.parent / "_toc.yml"
 ASSIGNMENTS = BOOK.parent / "assignments" / "source"
 ORIGINAL = "en"  # the edition whose pages _toc.yml lists, and which the others translate
+REFERENCE = "reference"  # the page of _toc.yml that is made from docstrings (book/site/extension/reference/)
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,13 @@ class Edition:
         """The table of contents of _toc.yml, with paths from this folder and without untranslated pages."""
         text = TABLE.read_text(encoding="utf-8").replace(f"book/{ORIGINAL}/", "")
         # The original keeps all entries, so that Sphinx reports a page that is missing.
-        keep = (lambda page: True) if self.language == ORIGINAL else self.has
+        keep = (lambda page: True) if self.language == ORIGINAL else lambda page: page == REFERENCE or self.has(page)
         return prune(yaml.safe_load(text), keep)
 
     @cached_property
     def pages(self):
         """The names of the edition's pages on the site, with the index and the search that Sphinx adds."""
-        return {*page_names(self.table), *self.assignments, "genindex", "search"}
+        return {*page_names(self.table), *self.assignments, *self.reference, "genindex", "search"}
 
     @cached_property
     def assignments(self):
@@ -62,6 +64,12 @@ class Edition:
         return {
             f"assignment_{path.stem}": path for path in sorted((ASSIGNMENTS / self.language).glob("*.ipynb")) if listed
         }
+
+    @cached_property
+    def reference(self):
+        """The pages about the public names of the package companion, if the edition lists them: page name → name."""
+        listed = REFERENCE in page_names(self.table)
+        return {f"{REFERENCE}_{name}": name for name in (public_names() if listed else ())}
 
     def has(self, page):
         return any((self.folder / f"{page}{suffix}").is_file() for suffix in (".md", ".ipynb"))
@@ -88,6 +96,14 @@ def page_names(entry):
         return []
     own = [entry[key] for key in ("root", "file") if key in entry]
     return own + [name for value in entry.values() for name in page_names(value)]
+
+
+@cache
+def public_names():
+    """Return `companion.__all__`, without importing torch."""
+    tree = ast.parse((BOOK.parent / "companion" / "__init__.py").read_text(encoding="utf-8"))
+    lists = [node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
+    return [name for value in lists for name in ast.literal_eval(value)]
 
 
 @cache

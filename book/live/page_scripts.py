@@ -25,7 +25,7 @@ REASONS = "slow", "needs-torch", "needs-notebook"
 INITIAL_WORDS = "run", "slow", "elsewhere", "unloaded"  # what run.js shows before anything runs
 # Keys of the words that are part of the pages: on an assignment's page a note under its title and the button for the
 # notebook, under a chapter's title the button that runs it, and on the front page how to run cells.
-ON_PAGES = "practice", "hand_in", "run_page", "runs_here"
+ON_PAGES = "practice", "hand_in", "run_page", "code_runs", "runs_here"
 
 NOTICES = "honest", "real"  # keys of what pages say of their torch: small_torch, PyTorch
 
@@ -50,7 +50,8 @@ def add_scripts(site, built):
             )
             runs = any(cell["why"] in (None, "slow") for cell in cells)
             text = fill(text, "<!-- run page -->", run_button(words(edition.language)) if runs else "")
-            text = fill(text, "<!-- runs here -->", runs_here(words(edition.language)) if live else "")
+            for key, place in (("code_runs", "<!-- code runs -->"), ("runs_here", "<!-- runs here -->")):
+                text = fill(text, place, runs_here(words(edition.language)[key]) if live else "")
             if assignment:
                 text = fill_practice(text, f"assignments/{source.name}" if cells else None, words(edition.language))
             replace_text(page, text)
@@ -73,9 +74,9 @@ def run_button(words):
     return f'<button type="button" class="run-page">{html.escape(words["run_page"])}</button>'
 
 
-def runs_here(words):
-    """Return the paragraph of the front page that says that cells run on their pages, and leads to the first ones."""
-    link = re.sub(r"\[(.*?)\]\((.*?)\)", r'<a href="\2">\1</a>', html.escape(words["runs_here"]))
+def runs_here(text):
+    """Return a paragraph of the front page that says that cells run on their pages, and leads to the first ones."""
+    link = re.sub(r"\[(.*?)\]\((.*?)\)", r'<a href="\2">\1</a>', html.escape(text))
     return f"<p>{link}</p>"
 
 

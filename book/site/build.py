@@ -43,6 +43,7 @@ def digest():
     files = [ROOT / "_config.yml", ROOT / "requirements.txt", *sorted(BOOK.glob("*.py"))]
     files += sorted((BOOK / "site" / "extension").rglob("*.*")) + sorted((BOOK / "site" / "theme").rglob("*.*"))
     files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
+    files += sorted((ROOT / "companion").glob("*.py")) + sorted((ROOT / "companion" / "layers").glob("*.py"))
     files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "student_version.py"]
     data = [file.read_bytes() for file in files if file.is_file() and file.suffix != ".pyc"]
     for edition in editions():  # each page leads to all editions
@@ -105,8 +106,11 @@ def build_all(languages):
         import myst_nb.sphinx_ext  # noqa: F401
 
         from book.site.extension.mathematics import fonts
+        from book.site.extension.reference import pages
 
         fonts.font()
+        if any(edition.reference for edition in editions()):
+            pages.highlight_all()
         gc.freeze()  # sphinx_external_toc looks at every object in memory; this exempts the present ones
         context = multiprocessing.get_context("fork")
     else:

@@ -15,7 +15,7 @@ import matplotlib
 import pypdf
 from bs4 import BeautifulSoup
 
-from book.editions import page_names
+from book.editions import REFERENCE, page_names
 from book.site.browser import require_fonts
 from book.site.root_files import translate
 
@@ -49,14 +49,21 @@ def print_edition(browser, site, edition, path, base=""):
             page_numbers = read_page_numbers(path)
 
 
+def printed_pages(edition):
+    """Return the names of the pages in the PDF: all of the table of contents but the reference."""
+    return [name for name in page_names(edition.table) if name != REFERENCE]
+
+
 def prepare_articles(site, edition, base=""):
     """Return page name → the page's article, changed for the PDF."""
     folder = site / edition.language
-    pages = [name for name in page_names(edition.table) if (folder / f"{name}.html").is_file()]
+    pages = [name for name in printed_pages(edition) if (folder / f"{name}.html").is_file()]
     articles = {name: soup(folder / f"{name}.html").select_one("article.text") for name in pages}
     for name, article in articles.items():
         for summary in article.select("summary"):
-            summary.name, summary["class"], summary.string = "p", "solution", translate(edition, "Solution")
+            summary.name = "p"
+            if not summary.find_parent("details", "way"):
+                summary["class"], summary.string = "solution", translate(edition, "Solution")
         prepare(article, name, pages, base)
     return articles
 
@@ -113,8 +120,10 @@ def read_page_numbers(path):
 
 def prepare(article, name, pages, base):
     """Change an article for the PDF: prefix its ids with the page's name, open solutions, remove buttons."""
-    for element in article.select("script, .headerlink, .begin, button"):
+    for element in article.select("script, .headerlink, .begin, .start, button"):
         element.decompose()
+    for link in article.select("a.to-reference"):
+        link.unwrap()
     for details in article.select("details"):
         details.name = "div"
     for element in article.find_all(True):

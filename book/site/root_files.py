@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import jinja2
 
-from book.editions import BOOK, ORIGINAL, editions
+from book.editions import BOOK, ORIGINAL, REFERENCE, editions
 
 TEMPLATES = BOOK / "site" / "templates"
 NOT_PREFETCHED = re.compile(
@@ -108,8 +108,10 @@ def address(base, edition, name):
 def offline_files(site, language):
     """Return the files needed to use an edition offline: the front page, its pages, and the files that they ask for."""
     folder = site / language
-    text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.html"))
-    named = set(re.findall(r"[\w.-]+\.(?:js|css|woff2|svg|png)\b", text))
+    # pages of the reference ask for no file of their own
+    pages = [path for path in folder.glob("*.html") if not path.name.startswith(f"{REFERENCE}_")]
+    text = "".join(path.read_text(encoding="utf-8") for path in pages)
+    named = set(re.findall(r"(?<![\w.-])[\w.-]+\.(?:js|css|woff2|svg|png)\b", text))
     live = folder / "_static" / "live"
     files = [path for path in folder.rglob("*") if path.suffix == ".html" or path.name in named or live in path.parents]
     files = [path for path in [site / "index.html", *files] if path.is_file()]

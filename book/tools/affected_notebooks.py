@@ -31,6 +31,7 @@ SECONDS = {
     "book/en/series": 17,
     "book/en/through_time": 12,
     "book/en/training": 33,
+    "book/en/why": 10,
     "book/en/without_waiting": 24,
     "assignments/source/en/language_model": 10,
 }

@@ -9,7 +9,8 @@ import { report, show } from "./show.js";
 
 const ROWS = 8; // of characters; another row is for all others
 const RUN = 200; // characters of one run
-const PAUSE = 100; // milliseconds between two characters
+const PAUSE = 100; // milliseconds between two characters; longer before the writer is loaded, so that all can be followed
+const SLOW_PAUSE = 250;
 const MOST = { beginning: 400, written: 2000 }; // as in writing.py
 
 const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
@@ -147,6 +148,7 @@ const coloured = (element) => {
 const render = ({ model, el }) => {
   const words = model.get("words");
   const writer = model.get("writer"); // file name and size, and logits that are shown before it is loaded
+  const stored = model.get("stored"); // on the front page: what the writer wrote, as in writing.py, to begin with
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
@@ -162,11 +164,23 @@ const render = ({ model, el }) => {
   const all = () => [...charactersOf("beginning"), ...charactersOf("written")];
   let loaded = null;
 
+  /* Whether the text is the stored one so far, and what was stored about its next character. */
+  const fromStore = () =>
+    stored &&
+    ["beginning", "temperature", "seed"].every((name) => model.get(name) === stored[name]) &&
+    stored.written.startsWith(model.get("written"));
+  const storedStep = () => (!loaded && fromStore() ? stored.steps[charactersOf("written").length] : undefined);
+
   /* The next characters, likeliest first, with probabilities p, and the index that u draws. Only `at` if not known. */
   let rank = {};
   const chances = () => {
     const text = model.get("beginning") + model.get("written");
     const at = uniform(model.get("seed"), charactersOf("written").length);
+    const step = storedStep();
+    if (step) {
+      const [characters, thousandths, drawn] = step;
+      return { at, next: { characters, p: thousandths.map((n) => n / 1000) }, drawn };
+    }
     if (!loaded && text !== writer.text) return { at };
     if (rank.text !== text || rank.by !== loaded) {
       const { characters, logits } = loaded ? loaded.ranked(loaded.read(all()).at(-1)) : writer;
@@ -176,11 +190,11 @@ const render = ({ model, el }) => {
     return { at, next: { characters: rank.characters, p }, drawn: sampleIndex(p, at) };
   };
 
-  // Writing by hand, or with a timer, which stops when the text is changed in another way.
-  let [timer, setting] = [null, false];
-  const room = () => MOST.written - charactersOf("written").length;
+  // Writing by hand, or with a timer, which stops when the text is changed in another way and waits while it is not seen.
+  let [timer, setting, seen] = [null, false, false];
+  const room = () => (loaded ? MOST.written - charactersOf("written").length : storedStep() ? 1 : 0);
   const add = (character) => {
-    if (!loaded || room() < 1) return;
+    if (room() < 1) return;
     setting = true;
     set({ written: model.get("written") + character });
     setting = false;
@@ -201,14 +215,24 @@ const render = ({ model, el }) => {
   };
   const write = () => {
     if (timer !== null) return stop();
+    if (!loaded && !storedStep()) {
+      const { beginning, temperature, seed } = stored;
+      set({ beginning, temperature, seed, written: "" });
+    }
     let left = RUN;
     if (reducedMotion()) while (left-- && room()) writeOne();
     else {
-      timer = setInterval(() => (run.isConnected && left-- && room() ? writeOne() : stop()), PAUSE);
+      const step = () => {
+        if (run.isConnected && (document.hidden || !seen)) return;
+        if (run.isConnected && left-- && room()) writeOne();
+        else stop();
+      };
+      timer = setInterval(step, loaded ? PAUSE : SLOW_PAUSE);
       setContent(run, words.stop);
     }
   };
   const onText = () => setting || timer === null || stop();
+  const onChance = () => stored && !loaded && model.get("written") && (stop(), set({ written: "" }));
   const run = button(words.write, write);
   const back = () => (stop(), set({ written: charactersOf("written").slice(0, -1).join("") }));
 
@@ -268,14 +292,9 @@ const render = ({ model, el }) => {
       html("span", {}, words.others),
       others,
     ),
-    html(
-      "div",
-      { class: "strip" },
-      run,
-      button(words.one, () => (stop(), writeOne())),
-      button(words.back, back),
-      button(words.restart, () => (stop(), set({ written: "" }))),
-    ),
+    button(words.one, () => (stop(), writeOne())),
+    button(words.back, back),
+    button(words.restart, () => (stop(), set({ written: "" }))),
     html("div", {}, html("label", { for: id }, words.beginning), box, complaint),
     html(
       "div",
@@ -289,7 +308,8 @@ const render = ({ model, el }) => {
     ),
   ];
   const showLoaded = () => {
-    change(page, { hidden: !loaded && !model.get("written") });
+    change(page, { hidden: !loaded && !stored && !model.get("written") });
+    change(run, { hidden: !loaded && !stored });
     for (const element of later) change(element, { hidden: loaded === null });
   };
 
@@ -298,7 +318,8 @@ const render = ({ model, el }) => {
     showLoaded();
     const { at, next, drawn } = chances();
     const [begin, since, text] = [charactersOf("beginning"), charactersOf("written"), all()];
-    const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")]));
+    const known = fromStore() ? stored.values.slice(0, text.length) : undefined;
+    const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")])) ?? known;
     picture.set(text, next, drawn, at, { choosable: loaded !== null });
     paintBegun(begin, values);
     paintWritten(since, values?.slice(begin.length));
@@ -335,29 +356,36 @@ const render = ({ model, el }) => {
     );
   };
 
+  const [instead, one, backwards, restart, beginning, inside] = later;
   const parts = [
+    page,
+    html("div", { class: "strip" }, run, one, backwards, restart, waiting.element),
     picture.element,
     chosen.element,
-    later[0],
+    instead,
     html(
       "div",
       { class: "controls" },
       slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
       slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` }),
     ),
-    waiting.element,
-    later[1],
-    page,
-    later[2],
-    later[3],
+    beginning,
+    inside,
   ];
+  const sight = new IntersectionObserver((entries) => (seen = entries.at(-1).isIntersecting));
+  sight.observe(el);
   const texts = ["beginning", "written"];
+  const chance = ["temperature", "seed"];
   for (const name of texts) model.on(`change:${name}`, onText);
+  for (const name of chance) model.on(`change:${name}`, onChance);
   model.on("change:beginning", follow);
   follow();
-  const remove = show(model, el, parts, [...texts, "temperature", "seed", "unit"], update);
+  const remove = show(model, el, parts, [...texts, ...chance, "unit"], update);
+  if (stored && !reducedMotion()) write();
   return () => {
     for (const name of texts) model.off(`change:${name}`, onText);
+    for (const name of chance) model.off(`change:${name}`, onChance);
+    sight.disconnect();
     model.off("change:beginning", follow);
     waiting.remove();
     clearInterval(timer);

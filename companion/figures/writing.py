@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from traitlets import Dict, Int, TraitError, Unicode, default, validate
 
-from companion.figures.figure import Loading, Number, script
+from companion.figures.figure import Loading, Number, own_state, script
 from companion.figures.numbers import uniform
 from companion.learning.generation import probabilities
 from companion.learning.text import characters, normalise
@@ -17,6 +17,8 @@ from companion.learning.writer import load_writer, path_of
 # the unit that the chapter finds for quotations.
 BEGINNINGS = {"en": "“What’s that?” said ", "ja": "「それは何だい」と", "ko": "“이게 뭐예요?” ", "zh": "“水开了没有？”"}
 UNITS = {"en": 149, "ja": 96, "ko": 37, "zh": 94}
+# What the front page shows before it has the weights: a seed whose text has quotations, and a number of characters.
+STORED = {"en": (79, 106), "ja": (87, 70), "ko": (39, 76), "zh": (75, 60)}
 MOST = {"beginning": 400, "written": 2000}  # characters: a page reads them in less than a second
 
 writer_of = cache(load_writer)
@@ -68,15 +70,28 @@ class Writing(Loading):
         room = MOST["written"] - len(written)
         if not 0 <= length <= room:
             raise ValueError(f"length must be from 0 to {room}, the room that is left, not {length}")
-        logits, state = self._read(self.text)
-        for place in range(len(written), len(written) + length):
-            order, p = self._distribution(logits)
-            # inverse transform sampling
-            k = min(int((p.cumsum(0) <= uniform(self.seed, place)).sum()), int(p.count_nonzero()) - 1)
-            written.append(self._vocabulary.characters[order[k]])
-            logits, state = self._read(written[-1], state)
+        written += [names[k] for names, _, k in self._draw(len(written), length)]
         self.written = "".join(written)
         return self.text
+
+    @classmethod
+    def front_page(cls, language: str) -> dict[str, Any]:
+        """Return a state that the page can show without the weights, because it has in `stored` what the writer writes.
+
+        Each step has the eight likeliest characters, and the drawn one if it is another; their probabilities in
+        thousandths; and the index of the drawn one. `values` are those of the unit after each character of the text.
+        """
+        seed, length = STORED.get(language, STORED["en"])
+        figure = cls(language, temperature=0.6, seed=seed)
+        state, steps = own_state(figure.get_state()), []
+        for names, p, drawn in figure._draw(0, length):
+            rows = [*range(8)] if drawn < 8 else [*range(8), drawn]
+            thousandths = [round(1000 * p[k].item()) for k in rows]
+            steps.append([[names[k] for k in rows], thousandths, rows.index(drawn)])
+        figure.write(length)
+        values = [round(value, 2) for value in figure.values().tolist()]
+        own = {name: getattr(figure, name) for name in ("beginning", "temperature", "seed", "written")}
+        return state | {"stored": own | {"steps": steps, "values": values}}
 
     @property
     def _own(self):
@@ -94,6 +109,20 @@ class Writing(Loading):
         logits = logits[-1, 0]
         logits[0] = -torch.inf
         return logits, state
+
+    def _draw(self, start, length):
+        """Draw characters, the first one as number `start` of those written after the text.
+
+        Yield for each all characters, likeliest first, their probabilities, and the index of the one that is drawn.
+        """
+        logits, state = self._read(self.text)
+        for place in range(start, start + length):
+            order, p = self._distribution(logits)
+            names = [self._vocabulary.characters[i] for i in order]
+            # inverse transform sampling
+            k = min(int((p.cumsum(0) <= uniform(self.seed, place)).sum()), int(p.count_nonzero()) - 1)
+            yield names, p, k
+            logits, state = self._read(names[k], state)
 
     def _distribution(self, logits):
         """Return the indices, likeliest first, and their probabilities in that order."""

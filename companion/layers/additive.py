@@ -2,6 +2,8 @@
 
 Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural machine translation by jointly learning to align and
 translate" (2015), arXiv 1409.0473, appendix A.1.2.
+
+Shapes: T queries, S keys and as many values, B sequences in a batch.
 """
 
 from typing import TYPE_CHECKING

@@ -53,8 +53,9 @@ def scaled_dot_product_attention(
 
     query: (*, T, d). key: (*, S, d). value: (*, S, size). attn_mask: to (*, T, S), bool, True where a query may look
     (the opposite of `MultiheadAttention`), or floating, added to the scores. is_causal: query t may look at keys 0 … t;
-    no other mask is allowed then. dropout_p: as `p` in `attend`, also outside training. scale: 1/√d if None. Returns
-    (*, T, size); zeros for a query whose keys are all masked. RuntimeError for a mask of another type, or two.
+    no other mask is allowed then. dropout_p: probability that a weight is set to zero, in training or not. scale: 1/√d
+    if None. Returns (*, T, size); zeros for a query whose keys are all masked. RuntimeError for a mask of another type,
+    or two.
     """
     mask, masked_out = attention_masks.of_function(query, key, attn_mask, is_causal)
     context, _ = attend(query, key, value, mask, dropout_p, scale)
@@ -138,11 +139,11 @@ class MultiheadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Return the output and the weights, None unless `need_weights`.
 
-        query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. key: (S, B, kdim), and value: (S, B,
-        vdim), in the same way. key_padding_mask: (B, S), and attn_mask: (T, S) or (B * H, T, S): bool, True where no
-        query may look, or floating, added to the scores. is_causal: states that attn_mask, which is required, lets
-        query t look at keys 0 … t. Output: of the shape of the query. Weights: (B, T, S), their mean over the heads, or
-        (B, H, T, S) for each; with one more key for add_bias_kv and one for add_zero_attn.
+        query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. key, value: (S, B, kdim) and (S, B, vdim),
+        in the same way. key_padding_mask, attn_mask: (B, S), and (T, S) or (B * H, T, S); bool, True where no query may
+        look, or floating, added to the scores. average_attn_weights: over the heads. is_causal: states that attn_mask,
+        which is required, lets query t look at keys 0 … t. Output: of the shape of the query. Weights: (B, T, S), their
+        mean over the heads, or (B, H, T, S) for each; with one more key for add_bias_kv and one for add_zero_attn.
         """
         masks = attention_masks.of_layer(self, query, key, value, key_padding_mask, attn_mask, is_causal, need_weights)
         batched = query.dim() == 3

@@ -13,11 +13,11 @@ from companion.layers.transformer import LayerNorm
 class Blocks(nn.Module):
     """A stack of recurrent layers, called like one of them: `output, state = blocks(input, state)`.
 
-    layers: with as many features out as in, and without `batch_first`. Layer norm precedes each recurrent layer and
-    each pair of linear layers, which has twice as many features between; their outputs are added (the placement of
-    Xiong et al. 2020, arXiv 2002.04745). input: (T, B, hidden_size); the output has the same shape. The state is a
-    tuple of the layers' states. ValueError for no layer, for sizes that differ, and for a wrong number of states; other
-    errors are those of the layers.
+    Layer norm precedes each recurrent layer and each pair of linear layers, which has twice as many features between;
+    their outputs are added (the placement of Xiong et al. 2020, arXiv 2002.04745). layers: with as many features out as
+    in, and without `batch_first`. Called with an input (T, B, hidden_size), T time steps of B sequences; the output has
+    the same shape. The state is a tuple of the layers' states. ValueError for no layer, for sizes that differ, and for
+    a wrong number of states; other errors are those of the layers.
     """
 
     num_layers, bidirectional, batch_first, proj_size = 1, False, False, 0

@@ -14,8 +14,9 @@ class Embedding(nn.Module):
     """A table of vectors, looked up by index, as `torch.nn.Embedding`.
 
     num_embeddings: the number of rows; indices are 0 … num_embeddings - 1. embedding_dim: numbers in a row.
-    padding_idx: an index (negative ones count from the end) whose row starts as zeros and gets no gradient. max_norm:
-    if given, every row that is looked up is first shortened, in place, to at most this `norm_type`-norm.
+    padding_idx: an index (negative ones count from the end) whose row starts as zeros and gets no gradient. max_norm,
+    norm_type: if max_norm is given, every row that is looked up is first shortened, in place, to at most this
+    `norm_type`-norm.
     scale_grad_by_freq: divide each row's gradient by how often the row was looked up in this call. sparse: let
     `weight.grad` be a sparse tensor that holds the looked-up rows only.
 

@@ -17,7 +17,8 @@ class LinearAttention(SequenceLayer):
 
     hidden_size: features of the output. num_heads: the number of parts of these, each with a matrix of its own. Rows of
     the parameters: those of q, k, v, hidden_size each. State: (B, num_heads, hidden_size / num_heads, hidden_size /
-    num_heads), in the order values, keys. Other arguments and the call: `SequenceLayer`.
+    num_heads), in the order values, keys. Other arguments and the call: `SequenceLayer`. ValueError for sizes
+    below 1 and for a hidden_size that is not a multiple of num_heads; at the call the errors of `forward`.
     """
 
     forgets = corrects = False
@@ -73,9 +74,9 @@ class LinearAttention(SequenceLayer):
 class GatedLinearAttention(LinearAttention):
     """Linear attention that forgets: a gate α for each head multiplies the state at each step.
 
-    Rows of the parameters: those of q, k, v, hidden_size each, then of α, num_heads. Examples are RetNet (Sun et al.
-    2023, arXiv 2307.08621), where α is fixed, and Mamba-2 (Dao and Gu 2024, arXiv 2405.21060). The published layer of
-    this name (Yang et al. 2023, arXiv 2312.06635) has a gate for each feature of the key.
+    Examples are RetNet (Sun et al. 2023, arXiv 2307.08621), where α is fixed, and Mamba-2 (Dao and Gu 2024, arXiv
+    2405.21060). The published layer of this name (Yang et al. 2023, arXiv 2312.06635) has a gate for each feature of
+    the key. Rows of the parameters: those of q, k, v, hidden_size each, then of α, num_heads.
     """
 
     forgets = True
@@ -86,7 +87,8 @@ class DeltaNet(LinearAttention):
 
     most: the largest β, 1 or 2. Above 1 an eigenvalue of the state's factor can be negative, so that the state can
     follow swaps (Grazzi et al. 2024, arXiv 2411.12537). Rows of the parameters: those of q, k, v, hidden_size each,
-    then of β, num_heads.
+    then of β, num_heads. ValueError for a `most` that is not above 0 and at most 2; else those of
+    `LinearAttention`.
     """
 
     corrects = True

@@ -128,7 +128,7 @@ class MinGRU(MinimalLayer):
 
     Parameters of layer k: `weight_ih_l{k}` (2 * hidden_size, input_size), from the second layer on (2 * hidden_size, D
     * hidden_size); `bias_ih_l{k}` (2 * hidden_size); the rows are those of z, n. Called as `output, h_n = layer(input,
-    h_0)`; shapes and errors at `RNNBase.forward`. All time steps are computed by one scan.
+    h_0)`; shapes at `RNNBase.forward`. All time steps are computed by one scan. Errors as for `RNN`.
     """
 
     _step = MinGRUStep()
@@ -140,7 +140,8 @@ class MinLSTM(MinimalLayer):
     Arguments as in `GRU`.
 
     Parameters of layer k: `weight_ih_l{k}` (3 * hidden_size, input_size), from the second layer on (3 * hidden_size,
-    D * hidden_size); `bias_ih_l{k}` (3 * hidden_size); the rows are those of i, f, g. Else as `MinGRU`.
+    D * hidden_size); `bias_ih_l{k}` (3 * hidden_size); the rows are those of i, f, g. Called as
+    `output, h_n = layer(input, h_0)`. Errors as for `RNN`.
     """
 
     _step = MinLSTMStep()

@@ -31,9 +31,10 @@ class SelectiveSSM(SequenceLayer):
     """A selective state space: hidden_size channels of state_size numbers, each with its own rate of decay.
 
     The layer S6 of Mamba alone, without the convolution and the gate around it. selective: Δ, B and C depend on the
-    input. If not, they are only biases, and the layer is S4D, with real A. Rows of the parameters: those of u and Δ,
-    hidden_size each, then of B and C, state_size each; and `A_log` (hidden_size, state_size), `D` (hidden_size). State:
-    (B, hidden_size, state_size). Other arguments and the call: `SequenceLayer`.
+    input. If not, they are only biases, and the layer is S4D, with real A. state_size: numbers of each channel. Rows of
+    the parameters: those of u and Δ, hidden_size each, then of B and C, state_size each; and `A_log` (hidden_size,
+    state_size), `D` (hidden_size). State: (B, hidden_size, state_size). Other arguments and the call: `SequenceLayer`.
+    ValueError for sizes below 1; at the call the errors of `forward`.
     """
 
     def __init__(

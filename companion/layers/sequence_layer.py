@@ -2,6 +2,8 @@
 
 A new layer is a subclass that defines how many rows of the linear map each part has (`rows`), the shapes of its state
 (`state_shapes`) and the computation (`run`). It is called like the recurrent layers.
+
+Shapes: T time steps, B sequences in a batch.
 """
 
 import math
@@ -19,8 +21,10 @@ from companion.layers.types import Device, State
 class SequenceLayer(nn.Module):
     """Base of a layer called as `output, state = layer(input, state)`, one layer in one direction.
 
-    `state` is the state returned by the call before; zeros if None. Parameters: `weight_ih_l0` (rows, input_size) and
-    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size.
+    `state` is the state returned by the call before; zeros if None. input_size, hidden_size: features of the input and
+    of the output. batch_first: batches are (B, T, features). Parameters: `weight_ih_l0` (rows, input_size) and
+    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size. ValueError for sizes below 1; at the call the errors
+    of `forward`.
     """
 
     num_layers, bidirectional, proj_size = 1, False, 0

@@ -35,7 +35,8 @@ RECURRENT = (RNNBase, RNNCellBase, nn.RNNBase, nn.RNNCellBase)
 def by_hand(module: Module, on: bool = True) -> Module:
     """Make each `RNN`, `LSTM` and `GRU` in `module` compute gradients by hand, or by autograd if not `on`.
 
-    Returns `module`. The results are the same. Autograd is still used where a derivative of a gradient may be needed
+    module: a layer, or a network with layers in it. on: False undoes it. Shapes: all stay as they are. Returns
+    `module`. The results are the same. Autograd is still used where a derivative of a gradient may be needed
     (`create_graph=True`), in forward-mode AD, under a transformation such as vmap, under autocast, and where operations
     are recorded (torch.export, make_fx, a trace). A warning names the recurrent layers that stay as they are: cells,
     torch's own layers, and layers with a step of their own; or `module`, if no layer in it is recurrent.

@@ -2,6 +2,8 @@
 
 Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762, section 3. Layer norm: Ba, Kiros and
 Hinton (2016), arXiv 1607.06450. Norms before instead of after: Xiong et al. (2020), arXiv 2002.04745.
+
+Shapes: T time steps, B sequences in a batch, E features (`d_model`).
 """
 
 from collections.abc import Callable
@@ -60,7 +62,7 @@ class TransformerEncoderLayer(nn.Module):
     layers instead of following the sums. bias: with biases, or without.
 
     Parameters: those of `self_attn`, a `MultiheadAttention`, of `linear1` and `linear2`, `norm1` and `norm2`.
-    RuntimeError for an unknown activation.
+    RuntimeError for an unknown activation. AssertionError and RuntimeError as for `MultiheadAttention`.
     """
 
     def __init__(
@@ -107,8 +109,8 @@ class TransformerEncoderLayer(nn.Module):
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         """Return the block's output, in the shape of `src`.
 
-        src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. The masks are `attn_mask` and
-        `key_padding_mask` of `MultiheadAttention.forward`.
+        src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. src_mask,
+        src_key_padding_mask, is_causal: `attn_mask`, `key_padding_mask`, is_causal of `MultiheadAttention.forward`.
         """
 
         masks = attention_masks.of_block(src, src_mask, src_key_padding_mask)

@@ -105,7 +105,7 @@ def test_code_of_the_reader_is_stored(browser, fake_live_address):
         book.button(2, "Restore").click()
         assert code.inner_text() == stored and not book.button(2, "Restore").is_visible()
         page.reload()
-        assert page.evaluate("Object.keys(localStorage)") == ["live"]
+        assert page.evaluate("Object.keys(localStorage).sort()") == ["live", "stopped"]  # and where the reader was
 
 
 def test_an_error_stops_the_cells_that_wait(browser, fake_live_address):

@@ -97,7 +97,7 @@ def printed(site, browser, tmp_path_factory):
     folder, readers = tmp_path_factory.mktemp("printed"), {}
 
     def get(edition):
-        names = edition.language, *editions.page_names(edition.table)
+        names = edition.language, *printing.printed_pages(edition)
         if names not in readers:
             path = folder / f"{len(readers)}.pdf"
             printing.print_edition(browser, site, edition, path)
@@ -115,7 +115,7 @@ def plain(text):
 @each_printed
 def test_outline_has_the_chapters_and_their_sections(site, printed, edition):
     reader = printed(edition)
-    names = editions.page_names(edition.table)
+    names = printing.printed_pages(edition)
     expected = [[plain(edition.words.get("Contents", "Contents")), []]]
     for name in names:
         article = soup(site / edition.language / f"{name}.html").select_one("article.text")
@@ -165,7 +165,7 @@ def test_links_lead_into_the_document_or_to_websites(printed, edition):
 
 def solutions(edition):
     """Yield (chapter, cell, a line of its code) of each solution."""
-    for name in editions.page_names(edition.table):
+    for name in printing.printed_pages(edition):
         path = edition.folder / f"{name}.ipynb"
         for cell in nbformat.read(path, as_version=4).cells if path.is_file() else ():
             if cell.cell_type == "code" and cell.id.startswith("solution-"):

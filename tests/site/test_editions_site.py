@@ -251,7 +251,10 @@ var link = (same, tag) => ({
 });
 var links = [link(true, "ja"), link(false, "eo")];
 var places = tops.map((top, k) => ({id: "place-" + k, getBoundingClientRect: () => ({top})}));
-var document = {querySelector: () => menu, querySelectorAll: () => places, addEventListener() {}};
+var document = {
+  querySelector: () => menu, addEventListener() {},
+  querySelectorAll: (selector) => selector === "article .place" ? places : [],
+};
 var localStorage = {setItem: (key, value) => stored[key] = value};
 """
 

@@ -38,6 +38,8 @@ def test_sitemap_names_every_page_in_every_language(site, with_address):
             f"{BASE}{edition.language}/{name}.html": name
             for name in [
                 *edition.assignments,
+                *edition.reference,
+                editions.REFERENCE,
                 *(path.stem for path in edition.folder.iterdir() if path.suffix in (".md", ".ipynb")),
             ]
             if not edition.is_draft(name)

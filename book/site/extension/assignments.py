@@ -81,20 +81,20 @@ def row(entries):
     return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
 
 
-class ProjectWithNotebooks(Project):
-    """Sphinx's list of an edition's sources, with the student versions added. notebooks: docname → path."""
+class ProjectWithMadePages(Project):
+    """Sphinx's list of an edition's sources, with pages that the build makes. made: docname → path."""
 
-    notebooks = {}
+    made = {}
 
     def discover(self, *arguments, **options):
         super().discover(*arguments, **options)
-        self.docnames |= self.notebooks.keys()
+        self.docnames |= self.made.keys()
         return self.docnames
 
     def doc2path(self, docname, absolute):
-        if docname not in self.notebooks:
+        if docname not in self.made:
             return super().doc2path(docname, absolute)
-        return self.notebooks[docname] if absolute else f"{docname}.ipynb"
+        return self.made[docname] if absolute else docname + Path(self.made[docname]).suffix
 
 
 def write_notebooks(app):
@@ -102,18 +102,18 @@ def write_notebooks(app):
     if app.builder.format != "html":
         return
     folder = posixpath.dirname(app.config.root_doc)  # not empty with `jupyter-book build .`
-    app.project.__class__, app.project.notebooks = ProjectWithNotebooks, {}
+    app.project.__class__, app.project.made = ProjectWithMadePages, {}
     for name, source in edition_of(app).assignments.items():
         target = Path(app.outdir, folder, "assignments", source.name)
         if not target.is_file() or target.stat().st_mtime < source.stat().st_mtime:
             from assignments import student_version  # late: it imports nbgrader
 
             student_version.release(source, target)
-        app.project.notebooks[posixpath.join(folder, name)] = str(target)
+        app.project.made[posixpath.join(folder, name)] = str(target)
 
 
 def is_assignment(env):
-    return env.docname in getattr(env.project, "notebooks", {})
+    return posixpath.basename(env.docname) in edition_of(env.app).assignments
 
 
 def exclude_from_search(app, doctree):

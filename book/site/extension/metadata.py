@@ -79,7 +79,8 @@ def add_metatags(app, pagename, templatename, context, doctree):
     edition = edition_of(app)
     head = edition.heads.get(pagename.rpartition("/")[2], {})
     context["head_title"] = head.get("title")
-    description = head.get("about") or (doctree is not None and first_paragraph(doctree)) or edition.about
+    description = head.get("about") or app.env.metadata.get(pagename, {}).get("description")
+    description = description or (doctree is not None and first_paragraph(doctree)) or edition.about
     tags = {"og:type": "article", "og:site_name": app.config.html_title, "og:locale": edition.html}
     tags |= {
         "og:title": context["head_title"] or re.sub("<[^>]+>", "", context.get("title") or app.config.html_title),

@@ -2,8 +2,10 @@
 
 import json
 import re
+from itertools import accumulate, pairwise
 
 WORDS, LINES = 150, 15  # read in a minute
+MAX_PIECE = 30  # minutes
 OBJECT_MINUTES = 0.5  # for a figure, a table or a displayed equation
 TABLE_RULE = re.compile(r"^\|[\s:|-]+\|$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -15,20 +17,53 @@ EXERCISE = re.compile(r"^\*\*\d+\.\*\*", re.MULTILINE)
 
 def reading_time(path):
     """Return the minutes that a notebook takes to read without its exercises, rounded to five, and their number."""
-    minutes, exercises, in_exercises = 0, 0, False
+    sections, exercises = read_sections(path)
+    return max(5, round_to_five(sum(sections.values()))), exercises
+
+
+def read_sections(path):
+    """Return the minutes of each section of a notebook, id of its first cell → minutes, and the number of exercises.
+
+    The part before the first section has the id "". Exercises have no minutes.
+    """
+    sections, section, exercises = {"": 0}, "", 0
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if "remove-cell" in cell["metadata"].get("tags", ()):  # not on the page
             continue
         if cell["cell_type"] == "markdown" and source.startswith("## "):
-            in_exercises = cell["id"] == "exercises"
-        if in_exercises:
+            section = cell["id"]
+            sections[section] = 0
+        if section == "exercises":
             exercises += len(EXERCISE.findall(source)) if cell["cell_type"] == "markdown" else 0
         elif cell["cell_type"] == "markdown":
-            minutes += markdown_minutes(source)
+            sections[section] += markdown_minutes(source)
         else:
-            minutes += len(source.splitlines()) / LINES + sum(map(output_minutes, cell["outputs"]))
-    return max(5, 5 * round(minutes / 5)), exercises
+            sections[section] += len(source.splitlines()) / LINES + sum(map(output_minutes, cell["outputs"]))
+    return sections, exercises
+
+
+def read_pieces(path, first=""):
+    """Return the pieces in which a notebook can be read, section by section: id of the first section → minutes.
+
+    They have at most MAX_PIECE minutes if the sections allow it, and are about equal. first: the section to begin with.
+    """
+    sections = list(read_sections(path)[0].items())
+    sections = sections[[name for name, _ in sections].index(first) :]
+    ends = list(accumulate(minutes for _, minutes in sections))
+    for number in range(1, len(sections) + 1):
+        # The first section of each piece is the one that begins nearest to its share of the time.
+        shares = [k * ends[-1] / number for k in range(1, number)]
+        cuts = sorted({min(range(1, len(ends)), key=lambda k: abs(ends[k - 1] - share)) for share in shares})
+        bounds = [0, *(round_to_five(ends[cut - 1]) for cut in cuts), max(5, round_to_five(ends[-1]))]
+        minutes = [end - start for start, end in pairwise(bounds)]
+        if max(minutes) <= MAX_PIECE:
+            break
+    return dict(zip((sections[cut][0] for cut in [0, *cuts]), minutes, strict=True))
+
+
+def round_to_five(minutes):
+    return 5 * round(minutes / 5)
 
 
 def markdown_minutes(text):

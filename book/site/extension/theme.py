@@ -12,6 +12,7 @@ from sphinx.environment.adapters.toctree import document_toc
 from sphinx.highlighting import PygmentsBridge
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from book.site.extension.interface_words import edition_of
 from book.styles import minify
 from companion.figures.figure import read
 
@@ -38,7 +39,12 @@ def prepare_page(app, pagename, templatename, context, doctree):
     """Set the variables of the templates, and adjust the page's HTML."""
     scripts = [file for file in context["script_files"] if getattr(file, "filename", None)]
     has_figures = doctree is not None and any("figure" in node for node in doctree.findall(nodes.raw))
-    context["style"] = Markup(style() + (minify(read("figures.css")) if has_figures else ""))
+    more = [read("figures.css")] if has_figures else []
+    if pagename == app.config.root_doc:
+        more.append((THEME / "front_page.css").read_text(encoding="utf-8"))
+    if pagename.rpartition("/")[2] in edition_of(app).reference:
+        more.append((THEME / "reference.css").read_text(encoding="utf-8"))
+    context["style"] = Markup(style() + "".join(map(minify, more)))
     context["script_files"] = [file for file in scripts if not SEARCH_ONLY.search(str(file.filename))]
     for file in context["script_files"]:
         file.attributes["defer"] = ""  # show the text first
@@ -111,7 +117,15 @@ def break_names(body):
 class LeanFormatter(HtmlFormatter):
     """Format code without elements around tokens in the colour of plain text, which are more than half."""
 
+    TABLES = {}  # of each style
     PLAIN = {Token.Name, Token.Punctuation, Token.Text, Token.Text.Whitespace, Token.Generic.Output}
+
+    def _create_stylesheet(self):
+        """Share a style's tables: Sphinx makes a formatter for each block of code."""
+        if self.style not in self.TABLES:
+            super()._create_stylesheet()
+            self.TABLES[self.style] = self.ttype2class, self.class2style
+        self.ttype2class, self.class2style = self.TABLES[self.style]
 
     def _get_css_classes(self, ttype):
         return "" if ttype in self.PLAIN else super()._get_css_classes(ttype)

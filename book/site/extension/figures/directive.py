@@ -70,8 +70,10 @@ class Alive(SphinxDirective):
         name = self.arguments[0]
         if name not in NAMES:
             raise self.error(f"there is no figure {name!r}: it is one of {', '.join(NAMES)}")
-        figure = getattr(figures, figures.__all__[NAMES.index(name)])(edition_of(self.env.app).language)
-        return [nodes.raw("", figure_html(name, own_state(figure.get_state()), 1), format="html", figure=name)]
+        kind, language = getattr(figures, figures.__all__[NAMES.index(name)]), edition_of(self.env.app).language
+        # A figure may have a state with which it moves by itself.
+        state = kind.front_page(language) if hasattr(kind, "front_page") else own_state(kind(language).get_state())
+        return [nodes.raw("", figure_html(name, state, 1), format="html", figure=name)]
 
 
 def figure_html(name, state, number):
@@ -79,7 +81,7 @@ def figure_html(name, state, number):
     words = state["words"]
     svg = inline(picture(state["language"], name), f"figure{number}", words["description"])
     # "</script>" in a string would end the element
-    data = json.dumps(state, ensure_ascii=False).replace("</", "<\\/")
+    data = json.dumps(state, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return (
         f'<div data-figure="{name}"><figure'
         f' class="unrolled-figure">{svg}<figcaption>{html.escape(words["caption"])}</figcaption></figure><script'

@@ -26,6 +26,7 @@ from sphinx.search.en import SearchEnglish
 from book.editions import ORIGINAL
 from book.site.extension.glossary import TERMS, load
 from book.site.extension.interface_words import edition_of
+from book.site.extension.reference import docstrings
 
 # Regular expressions that mean the same in Python and JavaScript; search.js gets these strings.
 CJK = "々〆ぁ-ゖァ-ヺー-ヾ㐀-䶿一-鿿가-힣"
@@ -234,6 +235,16 @@ def cached_weights(app, name, names, language):
     return json.loads(cache_file.read_text(encoding="utf-8"))
 
 
+def reference_words(app, docnames, language):
+    """Return word → the numbers of the pages of the reference that have it. They follow the chapters in the results."""
+    pages, words = edition_of(app).reference, {}
+    for number, docname in enumerate(docnames):
+        if name := pages.get(docname.rpartition("/")[2]):
+            for word in sorted({language.stem(word) for word in split(docstrings.words(name))}):
+                words.setdefault(word, []).append(number)
+    return words
+
+
 def write_weights(app, exception):
     """Write the weights into Sphinx's index: a page is listed under a word as often as its weight.
 
@@ -253,7 +264,8 @@ def write_weights(app, exception):
                 terms.setdefault(word, []).extend([number] * weight)
             for word, anchor in names:
                 places.setdefault(word, []).append([number, anchor])
-    index.update(terms=terms, titleterms={}, names=places)
+    reference = reference_words(app, index["docnames"], indexer.lang)
+    index.update(terms=terms, titleterms={}, names=places, reference=reference)
     text = json.dumps(index, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     path.write_text(js_index.PREFIX + text + js_index.SUFFIX, encoding="utf-8")
 

@@ -167,11 +167,17 @@ unrolled.likeness = (name) => {
   name.squeezed ??= squeeze(name.name);
   name.stems ??= new Set(unrolled.stems(name.name));
   if (name.squeezed.includes(squeeze(unrolled.query))) return 1;
-  const { length } = Search._index.docnames;
+  const length = unrolled.size();
   const weigh = (words) =>
     words.reduce((sum, word) => sum + Math.log(1 + length / new Set([unrolled.terms.get(word) ?? 0].flat()).size), 0);
   const common = weigh([...name.stems].filter((stem) => unrolled.searched.has(stem)));
   return common && (2 * common) / (weigh([...name.stems]) + weigh([...unrolled.searched]));
+};
+
+/* Return the number of pages that are ranked: all but those of the reference. */
+unrolled.size = () => {
+  unrolled.ranked ||= Search._index.docnames.filter((name) => !/(^|\/)reference(_|$)/.test(name)).length;
+  return unrolled.ranked;
 };
 
 /* Return a map from the words of a query to their rarity. A pair of CJK characters between two others may join two words:
@@ -179,7 +185,7 @@ unrolled.likeness = (name) => {
 unrolled.rarities = (words, weights) => {
   const own = (word) => {
     const { size } = weights.get(word) || unrolled.lookUp(word);
-    return size ? unrolled.importance(word) * Math.log(1 + Search._index.docnames.length / size) : 0;
+    return size ? unrolled.importance(word) * Math.log(1 + unrolled.size() / size) : 0;
   };
   const rarities = new Map([...words].map((word) => [word, own(word)]));
   for (const run of unrolled.words(unrolled.query).filter(unrolled.isCJK))
@@ -189,6 +195,20 @@ unrolled.rarities = (words, weights) => {
       if (before && after && rarities.has(pair)) rarities.set(pair, Math.min(rarities.get(pair), before, after));
     }
   return rarities;
+};
+
+/* Return the pages of the reference that have every word of a query, at most three, and whether the query is the name of the
+ * first: "name", or "companion.name". */
+unrolled.inReference = (searchTerms) => {
+  const { docnames, reference } = Search._index;
+  const nameOf = (page) => docnames[page].replace(/.*reference_/, "").toLowerCase();
+  const asked = unrolled.query.toLowerCase().replace(/\(.*\)$/, "");
+  const name = asked.replace(/^companion\./, "");
+  const lists = [...searchTerms].map((word) => (Object.hasOwn(reference, word) ? reference[word] : []));
+  const pages = (lists[0] ?? []).filter((page) => lists.every((list) => list.includes(page)));
+  const likeness = (page) => (nameOf(page) === name ? 2 : nameOf(page).includes(name) ? 1 : 0);
+  pages.sort((a, b) => likeness(b) - likeness(a));
+  return { pages: pages.slice(0, 3), named: pages.some((page) => nameOf(page) === name), whole: asked !== name };
 };
 
 unrolled.asking = /^(assignment|index$|teaching|glossary)/;

@@ -2,7 +2,7 @@
 
 Object.assign(unrolled, {
   // neither prose nor code: buttons, drawings, formulas, links to headings
-  skipped: `.headerlink, .section-number, .begin, .math-display, .unrolled-figure, annotation, button, figure, form, nav,
+  skipped: `.headerlink, .sig, .section-number, .begin, .math-display, .unrolled-figure, annotation, button, figure, form, nav,
     script, style, summary, svg`,
   block: "h1, h2, h3, h4, h5, p, li, dt, dd, td, th, pre",
   minor: /^(exercise|solution|further-reading|can-do)/, // sections that explain come before these
@@ -180,7 +180,8 @@ unrolled.read = (file, page) => {
 /* Return the results in the form of Sphinx, the best first, each with its sections: at most ten pages, in the order of
  * their best sections. A page that cannot be read in time keeps its place in the index's order, without sections. */
 unrolled.search = async (query) => {
-  const results = Search._performSearch(...Search._parseQuery(query))
+  const parsed = Search._parseQuery(query);
+  const results = Search._performSearch(...parsed)
     .reverse()
     .slice(0, 10);
   const numberOf = ([name]) => Search._index.docnames.indexOf(name);
@@ -197,7 +198,16 @@ unrolled.search = async (query) => {
     const [best] = anchor === "" && likeness === 1 ? sections : [...result.sections, ...sections]; // the page's own name
     result.score = result[4] ** 2 * (best?.score ?? 1);
   }
-  return results.sort((a, b) => b.score - a.score);
+  results.sort((a, b) => b.score - a.score);
+
+  // The pages of the reference: one whose name is asked for comes second, or first after "companion."; others come last.
+  const { docnames, titles, filenames } = Search._index;
+  const { pages: found, named, whole } = unrolled.inReference(parsed[1]);
+  const reference = found.map((page) => [docnames[page], titles[page], "", null, 0, filenames[page]]);
+  for (const result of reference)
+    result.sections = DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY ? unrolled.score(await read(result)) : [];
+  if (named) results.splice(whole ? 0 : 1, 0, reference.shift());
+  return [...results, ...reference];
 };
 
 /* Show the results: the section of each page, an excerpt, and a second section. */

@@ -15,7 +15,7 @@
   menu.addEventListener("toggle", updateLinks);
   menu.addEventListener("pointerover", updateLinks); // the page may have been scrolled under the open menu
   menu.addEventListener("focusin", updateLinks);
-  for (const link of links)
+  for (const link of [...links, ...document.querySelectorAll(".editions a")])
     link.addEventListener("click", () => {
       try {
         localStorage.setItem("language", link.hreflang);

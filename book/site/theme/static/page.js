@@ -1,4 +1,5 @@
-// Scripts of every page: colours, keys, layout in steps, offline reading, marks on search results, tables that scroll by keys.
+// Scripts of every page: colours, keys, layout in steps, where the reader stopped, offline reading, marks on search results,
+// tables that scroll by keys.
 (() => {
   const root = document.documentElement,
     modes = ["auto", "light", "dark"];
@@ -116,6 +117,38 @@
     frame.addEventListener("click", () => {
       if (frame.nextSibling.checkVisibility()) frame.nextSibling.checked = true;
     });
+
+  // A chapter stores where the reader leaves it, and the front page leads back. The browser sends this to nobody.
+  const above = (selector) =>
+    [...document.querySelectorAll(selector)].findLast((place) => place.getBoundingClientRect().top < innerHeight / 4);
+  const leave = () => {
+    const name = location.pathname.split("/").at(-1);
+    const heading = above("article h2")?.textContent.replace("¶", "");
+    store(
+      "stopped",
+      JSON.stringify({ name, place: above("article .place")?.id, heading, edition: root.dataset.edition }),
+    );
+  };
+  if (document.querySelector(".begin")) {
+    addEventListener("pagehide", leave);
+    document.addEventListener("visibilitychange", () => document.hidden && leave());
+  }
+  const line = document.querySelector(".resume");
+  const resume = () => {
+    const { name, place, heading, edition } = JSON.parse(stored("stopped") ?? "{}");
+    const chapter = [...document.querySelectorAll("#chapters a")].find((link) => link.getAttribute("href") === name);
+    const [link, title] = [line.querySelector("a"), chapter?.textContent];
+    line.hidden = !chapter;
+    link.href = `${name}#${place ?? ""}`;
+    link.textContent = heading && edition === root.dataset.edition ? `${title} › ${heading}` : title;
+  };
+  line?.querySelector("button").addEventListener("click", () => {
+    try {
+      localStorage.removeItem("stopped");
+    } catch {}
+    line.hidden = true;
+  });
+  if (line) addEventListener("pageshow", resume); // also when the reader goes back
 
   // When the reader begins to read, the service worker stores the edition for offline use; files need none.
   const { worker, edition } = root.dataset;

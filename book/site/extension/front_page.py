@@ -1,0 +1,167 @@
+"""The front page: the button that leads to the first chapter, facts about each chapter, and ways through the book.
+
+Minutes, numbers of exercises and names come from the chapters. So the front pages of all editions only say where they
+belong: `{start}` is the button, `{way}` a way, and a chapter's link as the term of a definition list gets its facts.
+"""
+
+from html import escape
+from pathlib import PurePosixPath
+
+from docutils import nodes
+from sphinx.locale import _
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+
+from book import editions
+from book.site.extension.interface_words import edition_of
+from book.site.extension.languages import is_on_site
+from book.site.extension.reading_time import read_pieces, reading_time
+
+# Each chapter → the chapters that it needs; what those need is not repeated.
+NEEDS = {
+    "why": (),
+    "first_network": (),
+    "before_you_begin": (),
+    "embedding": ("first_network",),
+    "rnn": ("embedding",),
+    "training": ("rnn",),
+    "through_time": ("training",),
+    "lstm": ("rnn",),
+    "gru": ("lstm",),
+    "memory": ("gru", "training"),
+    "language_model": ("lstm", "training"),
+    "sequences": ("lstm", "training"),
+    "series": ("lstm", "training"),
+    "attention": ("language_model",),
+    "without_waiting": ("gru", "training"),
+    "matrix_state": ("attention", "without_waiting"),
+    "changing_the_cell": ("lstm",),
+    "lstm_parameters": (),
+    "complaints": (),
+    "assignments": (),
+}
+
+
+class StartNode(nodes.General, nodes.Element):
+    """The button that leads to the first chapter."""
+
+
+class WayNode(nodes.General, nodes.Element):
+    """The pieces of some chapters, in order."""
+
+
+class Start(SphinxDirective):
+    """```{start}```: the button that leads to the first chapter, the place where the reader stopped, the languages."""
+
+    def run(self):
+        self.env.note_reread()  # chapters may change
+        return [StartNode()]
+
+
+class Way(SphinxDirective):
+    """```{way} lstm memory#chrono```: the pieces of these chapters, or of all; from a section on, if it is named."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self):
+        self.env.note_reread()
+        return [WayNode(chapters=self.arguments[0].split() if self.arguments else [])]
+
+
+class FillFrontPage(SphinxPostTransform):
+    """Fill in what the directives announce, and the facts about each chapter."""
+
+    default_priority = 300
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        if self.env.docname != self.config.root_doc:
+            return
+        self.edition = edition_of(self.app)
+        self.chapters = [name for name in editions.page_names(self.edition.table) if name in NEEDS]
+        for node in list(self.document.findall(StartNode)):
+            node.replace_self(nodes.raw("", self.start(), format="html"))
+        terms = {}
+        for term in self.document.findall(nodes.term):
+            link = next(term.findall(nodes.reference), None)
+            name = PurePosixPath(link.get("refuri", "").partition("#")[0]).stem if link else ""
+            if name in NEEDS:
+                terms[name] = term, link.astext()
+        for name, (term, _title) in terms.items():
+            needs = [terms[other][1] for other in NEEDS[name] if other in terms]
+            facts = "".join(f"<span>{escape(fact)}</span>" for fact in self.facts(name, needs))
+            term += nodes.raw("", f' <span class="facts">{facts}</span>', format="html")
+        for node in list(self.document.findall(WayNode)):
+            node.replace_self(nodes.raw("", self.way(node["chapters"] or self.chapters), format="html"))
+
+    def facts(self, name, needs=()):
+        """Return what stands beside a chapter: its minutes and exercises, and what it needs."""
+        if not (path := chapter_path(name)):
+            return []
+        minutes, exercises = reading_time(path)
+        facts = [_("%(minutes)s min") % {"minutes": minutes}]
+        if exercises:
+            facts.append(_("%(number)s exercises") % {"number": exercises})
+        if needs:
+            facts.append(_("needs %(chapters)s") % {"chapters": _(", ").join(needs)})
+        return facts
+
+    def start(self):
+        """Return the button, the hidden line that page.js fills with the reader's last place, and the languages."""
+        first, *_others = self.chapters or [self.config.root_doc]
+        facts = "".join(f"<span>{escape(fact)}</span>" for fact in [self.title(first), *self.facts(first)[:1]])
+        languages = ""
+        if is_on_site(self.app):
+            languages = " · ".join(
+                f'<a href="../{other.language}/{self.config.root_doc}.html" lang="{other.html}"'
+                f' hreflang="{other.html}">{escape(other.name)}</a>'
+                for other in editions.editions()
+                if other != self.edition
+            )
+        return (
+            f'<div class="start"><p><a class="go" href="{first}.html">{escape(_("Start reading"))}</a>'
+            f' <span class="facts">{facts}</span></p>'
+            f'<p class="resume" hidden>{escape(_("You stopped at"))} <a></a>'
+            f' <button type="button">{escape(_("Forget this"))}</button></p>'
+            f"{f'<p class=editions>{languages}</p>' if languages else ''}</div>"
+        )
+
+    def way(self, chapters):
+        """Return the hours of a way and, folded, the links to its pieces with their minutes."""
+        rows, total, number = [], 0, 0
+        for chapter in chapters:
+            name, _hash, section = chapter.partition("#")
+            if not (path := chapter_path(name)) or name not in self.chapters:
+                continue
+            pieces, titles, links = read_pieces(path, section), self.section_titles(name), []
+            for first, minutes in pieces.items():
+                title = " › ".join(filter(None, [not links and self.title(name), first and titles.get(first)]))
+                address = f"{name}.html#{first}" if first else f"{name}.html"
+                time = escape(_("%(minutes)s min") % {"minutes": minutes})
+                links.append(f'<a href="{address}">{escape(title)}</a> <span class="facts">{time}</span>')
+            rows.append(f"<li>{'<br>'.join(links)}</li>")
+            total, number = total + sum(pieces.values()), number + len(pieces)
+        words = _("%(hours)s hours to read, in %(number)s pieces of at most 30 minutes")
+        words %= {"hours": f"{round(total / 30) / 2:g}", "number": number}
+        return f'<details class="way"><summary>{escape(words)}</summary><ol>{"".join(rows)}</ol></details>'
+
+    def title(self, name):
+        return self.env.titles[name].astext() if name in self.env.titles else name
+
+    def section_titles(self, name):
+        """Return the titles of a page's sections: anchor → title."""
+        links = self.env.tocs[name].findall(nodes.reference)
+        return {link["anchorname"].removeprefix("#"): link.astext() for link in links}
+
+
+def chapter_path(name):
+    """Return the English notebook of a chapter, by which all editions count minutes, or None."""
+    path = editions.BOOK / editions.ORIGINAL / f"{name}.ipynb"
+    return path if path.is_file() else None
+
+
+def setup(app):
+    app.add_directive("start", Start)
+    app.add_directive("way", Way)
+    app.add_post_transform(FillFrontPage)

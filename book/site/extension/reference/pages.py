@@ -1,0 +1,192 @@
+"""Make a page of each public name of the package companion, and one that lists them by chapter.
+
+Sphinx's autodoc writes the signature, and `docstrings.py` the rest, from the docstrings, which are in English in every
+edition. taught.yml says which cells of the chapters teach a name.
+"""
+
+import inspect
+import json
+import posixpath
+import re
+import sys
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.highlighting import PygmentsBridge
+from sphinx.locale import _
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+import companion
+from book.editions import BOOK, ORIGINAL, REFERENCE, page_names, read
+from book.site.extension.interface_words import edition_of
+from book.site.extension.reference import docstrings
+
+TAUGHT = yaml.safe_load(Path(__file__).with_name("taught.yml").read_text(encoding="utf-8"))
+SETTINGS = {
+    "autodoc_typehints_format": "short",
+    "autodoc_preserve_defaults": True,  # `F.relu`, not where it is in memory
+    "python_maximum_signature_line_length": 50,  # longer ones have an argument on each line
+    "nitpick_ignore_regex": [("py:.*", ".*")],  # types of torch and Python have no page here
+}
+
+
+def write_pages(app):
+    """Write the pages' sources, if they have changed, and have Sphinx read them."""
+    if app.builder.format != "html":
+        return
+    edition = edition_of(app)
+    pages = {name: page_of(public, edition) for name, public in edition.reference.items()}
+    if pages:
+        pages[REFERENCE] = list_of_names(edition)
+    for name, lines in pages.items():
+        path = Path(app.doctreedir, REFERENCE, f"{name}.rst")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = "\n".join(lines) + "\n"
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+        app.project.made[posixpath.join(posixpath.dirname(app.config.root_doc), name)] = str(path)
+
+
+def page_of(name, edition):
+    """Return the lines of the page about a name."""
+    thing = getattr(companion, name)
+    chapters = ", ".join(f"`{literal(title(edition, place))} <{address(edition, place)}>`__" for place in TAUGHT[name])
+    taught = _("Taught in: %(chapters)s")
+    summary = docstrings.split(thing.__doc__, ()).summary.replace("`", "")
+    plain = ", ".join(title(edition, place).replace("`", "") for place in TAUGHT[name])
+    heading = f"``companion.{name}``"
+    directive, member = ("autoclass" if inspect.isclass(thing) else "autofunction"), []
+    if inspect.isclass(thing):
+        method = ".. automethod:: forward" if hasattr(thing, "forward") else ".. autoproperty:: ok"
+        member = [f"   {method}", ""]
+    source = Path(inspect.getsourcefile(thing))
+    path = source.relative_to(Path(companion.__file__).parents[1]).as_posix()
+    return [
+        ":orphan:", ":nosearch:", f":description: companion.{name}: {summary} {taught % {'chapters': plain}}", "",
+        heading, "=" * len(heading), "",
+        taught % {"chapters": chapters}, "",
+        f".. {directive}:: companion.{name}", "", *member,
+        ".. raw:: html", "",
+        f'   <details class="hide"><summary>{escape(_("Source"))}: <code>{path}</code></summary>',
+        *(f"   {line}" for line in highlighted(source).splitlines()), "   </details>",
+    ]  # fmt: skip
+
+
+def list_of_names(edition):
+    """Return the lines of the page that lists the names, each under the first chapter that teaches it."""
+    heading = _("Reference")
+    lines = [":nosearch:", "", heading, "=" * 2 * len(heading), "", _("What the names of the package companion compute, what they take and return, and which errors they raise. The texts are in English in every edition."), ""]  # noqa: E501  # fmt: skip
+    order = page_names(read(BOOK / ORIGINAL).table)
+    chapters = {}
+    for name, places in TAUGHT.items():
+        chapters.setdefault(places[0].partition("#")[0], []).append(name)
+    for chapter, names in sorted(chapters.items(), key=lambda item: order.index(item[0])):
+        text = literal(title(edition, chapter))
+        lines += [text, "-" * 2 * len(text), ""]
+        for name in names:
+            summary = docstrings.split(getattr(companion, name).__doc__, ()).summary
+            lines += [f":py:obj:`companion.{name}`", f"   {docstrings.to_rst(summary, name)}", ""]
+    return lines
+
+
+@cache
+def highlighted(path):
+    """Return a module's source as HTML. A code block would take longer: Sphinx also splits it into words."""
+    return PygmentsBridge("html").highlight_block(path.read_text(encoding="utf-8"), "python")
+
+
+def highlight_all():
+    """Highlight the modules of all names, so that forked processes share the result."""
+    for name in TAUGHT:
+        highlighted(Path(inspect.getsourcefile(getattr(companion, name))))
+
+
+def title(edition, place):
+    """Return the title of a place's chapter in an edition, or in English if the edition lacks the chapter."""
+    page = place.partition("#")[0]
+    folder = edition.folder if edition.has(page) else BOOK / ORIGINAL
+    first = json.loads((folder / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"]
+    return re.match(r"# (.+)", "".join(first))[1]
+
+
+def literal(text):
+    """Return a heading, whose code is in Markdown, as reStructuredText without code."""
+    return re.sub(r"([\\*_|<>])", r"\\\1", text.replace("`", ""))
+
+
+def address(edition, place):
+    page, _hash, cell = place.partition("#")
+    return f"{'' if edition.has(page) else f'../{ORIGINAL}/'}{page}.html#{cell}"
+
+
+def describe(app, what, name, thing, options, lines):
+    """Replace a docstring by its parts, as fields."""
+    _package, public, *method = name.split(".")
+    words = {
+        "arguments": _("Arguments"), "shapes": _("Shapes"), "returns": _("Returns"), "errors": _("Errors"),
+    }  # fmt: skip
+    if method:
+        read = docstrings.read_method(thing, getattr(companion, public)) if callable(thing) else None
+        lines[:] = docstrings.fields(read or docstrings.split(thing.__doc__, ()), public, words)
+        return
+    parts = docstrings.read(thing)
+    if letters := docstrings.letters(thing):
+        parts.shapes.append(letters.removeprefix("Shapes: "))
+    lines[:] = docstrings.fields(parts, public, words)
+    if papers := docstrings.papers(thing):
+        lines += [f":{_('Papers')}: {docstrings.to_rst(' '.join(papers), public).strip()}", ""]
+
+
+class MarkEnglish(SphinxPostTransform):
+    """Mark the descriptions as English, and the headings of their fields as the edition's language."""
+
+    default_priority = 500
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        edition = edition_of(self.app)
+        page = posixpath.basename(self.env.docname)
+        if edition.language == ORIGINAL or page not in {REFERENCE, *edition.reference}:
+            return
+        english = [addnodes.desc] if page != REFERENCE else [nodes.definition]
+        for kind in english:
+            for node in self.document.findall(kind):
+                node["classes"].append("language-en")
+        for node in self.document.findall(nodes.field_name):
+            node["classes"].append(f"language-{edition.html}")
+
+
+SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
+
+
+def finish_page(app, pagename, templatename, context, doctree):
+    """Make the list of names the previous page of each name, and the lines of a signature spans: a list needs terms."""
+    if posixpath.basename(pagename) in edition_of(app).reference:
+        context["prev"] = {"link": f"{REFERENCE}.html", "title": _("Reference")}
+        context["body"] = SIGNATURE.sub(
+            lambda found: re.sub("</d[ld]>", "</span>", re.sub("<d[ld]>", '<span class="line">', found[0])),
+            context["body"],
+        )
+
+
+def set_options(app, config):
+    for name, value in SETTINGS.items():
+        config[name] = value
+    # Autodoc would parse the modules of all base classes for comments and overloads, which no page shows.
+    for name, module in [*sys.modules.items()]:
+        if name.startswith(("companion", "torch.nn.modules.")):
+            ModuleAnalyzer.cache["module", name] = ModuleAnalyzer("", name, getattr(module, "__file__", None) or "")
+
+
+def setup(app):
+    app.setup_extension("sphinx.ext.autodoc")
+    app.add_post_transform(MarkEnglish)
+    app.connect("config-inited", set_options, priority=100)
+    app.connect("builder-inited", write_pages)
+    app.connect("autodoc-process-docstring", describe)
+    app.connect("html-page-context", finish_page)

@@ -1,0 +1,129 @@
+"""Test the front page: a figure that writes by itself, facts about chapters, ways, and where the reader stopped."""
+
+import re
+
+import pytest
+
+from book import editions
+from book.site.extension.front_page import NEEDS
+from book.site.extension.reading_time import MAX_PIECE, read_pieces, reading_time
+from companion.figures import Writing
+from tests.project.paths import light_soup
+from tests.site.browsing import opened
+from tests.site.test_book import CHAPTERS
+
+PHONE = {"width": 360, "height": 740}
+STORED = Writing.front_page("en")["stored"]
+TEXT = "document.querySelector('.written').textContent"
+BACK = ".resume:not([hidden]) a"
+
+
+def opened_front(browser, address, **options):
+    return opened(browser, f"{address}/en/index.html", viewport=PHONE, **options)
+
+
+def seen(page):
+    """Return the probabilities beside the bars, and the opacities of the colours behind the text."""
+    numbers = page.locator("svg.drawing > g:has(rect[width='360']) > text:nth-of-type(2)").all_text_contents()
+    colours = page.locator(".written span").evaluate_all(
+        "all => all.map((one) => Number(getComputedStyle(one).backgroundColor.match(/[\\d.]+(?=\\))/)[0]))"
+    )
+    return [float(number) for number in numbers if number.strip()], colours
+
+
+def test_figure_writes_by_itself_on_the_first_screen_until_it_is_stopped(browser, address):
+    """Check that it waits while it is out of sight, and shows the same when the writer is loaded."""
+    with opened_front(browser, address) as page:
+        page.wait_for_function(f"{TEXT}.length > 30")
+        assert page.get_by_role("link", name="Start reading").bounding_box()["y"] < 400
+        stop = page.locator("[data-figure]").get_by_role("button", name="Stop")
+        assert stop.bounding_box()["y"] < PHONE["height"] - 24
+        page.evaluate("scrollTo(0, 3000)")
+        page.wait_for_timeout(500)
+        waits = page.evaluate(TEXT)
+        page.wait_for_timeout(700)
+        assert page.evaluate(TEXT) == waits
+        page.evaluate("scrollTo(0, 0)")
+        page.wait_for_function(f"{TEXT}.length > {len(waits)}")
+        stop.click()
+        stopped, before = page.evaluate(TEXT), seen(page)
+        page.wait_for_timeout(500)
+        assert page.evaluate(TEXT) == stopped and (STORED["beginning"] + STORED["written"]).startswith(stopped)
+        page.get_by_role("button", name="Load the writer").click()
+        page.locator("textarea").wait_for()
+        for now, then in zip(seen(page), before, strict=True):
+            assert now == pytest.approx(then, abs=0.011)
+        assert page.evaluate(TEXT) == stopped
+
+
+def test_figure_rests_for_readers_who_want_no_motion(browser, address):
+    """Check that the button then shows the whole text at once, and that a slider leads back to the beginning."""
+    with opened_front(browser, address, reduced_motion="reduce") as page:
+        page.wait_for_timeout(700)
+        assert page.evaluate(TEXT) == STORED["beginning"]
+        page.get_by_role("button", name="Write", exact=True).click()
+        assert page.evaluate(TEXT) == STORED["beginning"] + STORED["written"]
+        page.get_by_label("temperature").press("ArrowRight")
+        page.wait_for_function(f"{TEXT} === {STORED['beginning']!r}")
+        page.get_by_role("button", name="Write", exact=True).click()
+        assert page.evaluate(TEXT) == STORED["beginning"] + STORED["written"]
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "ko", "zh"])
+def test_stored_unit_follows_the_quotation_marks(language):
+    """Check what the front page says: the unit has one sign in the quotations, and the other outside."""
+    stored = Writing.front_page(language)["stored"]
+    inside, sums = False, {True: [], False: []}
+    for character, value in zip(stored["beginning"] + stored["written"], stored["values"], strict=True):
+        inside = (inside or character in "“「") and character not in "”」"
+        sums[inside].append(value)
+    means = [sum(values) / len(values) for values in sums.values()]
+    assert abs(means[0] - means[1]) > 0.5
+
+
+def test_reader_who_returns_is_led_to_where_they_stopped(browser, address):
+    with opened_front(browser, address) as page:
+        assert not page.locator(".resume").is_visible()
+        page.goto(f"{address}/en/lstm.html#six-equations")
+        page.wait_for_function("document.querySelector('#six-equations').getBoundingClientRect().top < 100")
+        heading = page.locator("#six-equations > h2").text_content().removesuffix("¶")
+        page.goto(f"{address}/en/search.html")  # no chapter
+        page.goto(f"{address}/en/index.html")
+        assert re.fullmatch(rf"7\. LSTM.* › {heading}", page.locator(BACK).text_content())
+        page.locator(BACK).click()
+        page.wait_for_url("**/lstm.html#*")
+        assert abs(page.locator("#six-equations").evaluate("section => section.getBoundingClientRect().top")) < 740
+        page.go_back()
+        page.evaluate("localStorage.setItem('stopped', localStorage.getItem('stopped').replace('en', 'ja'))")
+        page.reload()  # after a visit to another edition, whose headings are in its language
+        assert page.locator(BACK).text_content() == page.locator("#chapters a[href='lstm.html']").text_content()
+        page.get_by_role("button", name="Forget this").click()
+        page.reload()
+        assert not page.locator(".resume").is_visible() and page.evaluate("localStorage.getItem('stopped')") is None
+
+
+@pytest.mark.parametrize("edition", editions.finished(), ids=lambda edition: edition.language)
+def test_minutes_of_chapters_and_ways_are_those_of_the_pages(site, edition):
+    page, listed = light_soup(site / edition.language / "index.html"), set()
+    for term in page.select("dt:has(.facts)"):
+        name = term.a["href"].removesuffix(".html")
+        listed.add(name)
+        numbers = [int(number) for number in re.findall(r"\d+", term.select_one(".facts").get_text())]
+        assert numbers[:2] == [value for value in reading_time(english(name)) if value], name
+    assert listed >= {*CHAPTERS}
+    for way in page.select(".way"):
+        facts = [fact.get_text() for fact in way.select(".facts")]
+        links, minutes = way.select("li a"), [int(re.search(r"\d+", fact)[0]) for fact in facts]
+        hours, pieces = re.findall(r"[\d.]+", way.summary.get_text())[:2]
+        assert len(links) == len(minutes) == int(pieces) and abs(sum(minutes) / 60 - float(hours)) <= 0.25
+
+
+def english(name):
+    return editions.BOOK / editions.ORIGINAL / f"{name}.ipynb"
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_chapters_are_read_in_pieces_and_after_what_they_need(name):
+    minutes = read_pieces(english(name)).values()
+    assert sum(minutes) == reading_time(english(name))[0] and 10 <= min(minutes) <= max(minutes) <= MAX_PIECE
+    assert all(CHAPTERS.index(needed) < CHAPTERS.index(name) for needed in NEEDS[name])
