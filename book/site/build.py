@@ -28,7 +28,7 @@ import yaml
 
 from book.editions import BOOK, editions, read
 from book.live import background, fetch, page_scripts
-from book.site import cards, downloads, root_files
+from book.site import cards, downloads, redirects, root_files
 
 # jsonschema, which nbformat imports, would spend some seconds on compiling 39 grammars for a kind of address that no
 # notebook has.
@@ -40,7 +40,7 @@ SITE = ROOT / "_build" / "html"
 
 def digest():
     """Return a hash of all files that shape an edition besides its pages, whose changes Sphinx detects itself."""
-    files = [ROOT / "_config.yml", ROOT / "requirements.txt", *sorted(BOOK.glob("*.py"))]
+    files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "moved.yml", *sorted(BOOK.glob("*.py"))]
     files += sorted((BOOK / "site" / "extension").rglob("*.*")) + sorted((BOOK / "site" / "theme").rglob("*.*"))
     files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
     files += sorted((ROOT / "companion").glob("*.py")) + sorted((ROOT / "companion" / "layers").glob("*.py"))
@@ -134,6 +134,7 @@ def finish(site, language, pdf, archive, with_cards):
     base = base_address()
     root_files.write(site, base)
     built = select_editions(language)
+    redirects.write(site, built)
     add_live_parts(site, built)
     if base and with_cards:
         try:

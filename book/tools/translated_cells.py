@@ -11,38 +11,39 @@ from book.editions import ORIGINAL
 from book.editions import editions as all_editions
 from book.tools.translated_outputs import label_nodes, outputs_follow
 
-# Cells whose outputs differ, because a chapter about a text uses a text in the edition's language.
+# Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language.
 OWN_OUTPUTS = {
-    # letters of the language
-    "embedding": {"lookup-figure", "lookup-in-python", "learned-neighbours", "learned-picture"},
-    "language_model": {
-        "text-loaded", "model-made", "lines-written", "perplexity-picture", "perplexity-fell", "writer-loaded",
-        "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
-        "unknown-character", "pieces", "pieces-counted",
-        "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
-        "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table",
-        "past-figure", "past-over-places",
-        "saturation-picture", "solution-warmth",
-    },
-    "attention": {
-        "settings", "read-aloud", "fixed-made", "batch", "learns", "forced-and-free-counted", "search-counted",
-        "length-normalised", "weights-picture", "attention-figure", "solution-which", "solution-mixing",
-    },
-    "matrix_state": {"matrix-figure"},
-    "training": {"guess-figure"},
-    "first_network": {
-        "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled",
-        "solution-size",
-    },
+    "embedding#lookup-figure", "embedding#lookup-in-python", "embedding#learned-neighbours",
+    "embedding#learned-picture",
+    "language_model#text-loaded", "language_model#model-made", "language_model#lines-written",
+    "language_model#perplexity-picture", "language_model#perplexity-fell", "language_model#writer-loaded",
+    "language_model#next-character", "language_model#temperatures", "language_model#writing-figure",
+    "language_model#writing-in-python", "language_model#greedy", "language_model#warmer",
+    "language_model#top-k", "language_model#unknown-character", "language_model#pieces",
+    "language_model#pieces-counted", "language_model#units-found", "language_model#quotation-unit",
+    "language_model#proof-writer", "language_model#solution-forgetting", "language_model#solution-surprise",
+    "language_model#counts-table", "language_model#which-layer-picture", "language_model#which-layer-table",
+    "language_model#top-p", "language_model#forced", "language_model#beyond-counting-table",
+    "language_model#past-figure", "language_model#past-over-places", "language_model#saturation-picture",
+    "language_model#solution-warmth",
+    "attention#settings", "attention#read-aloud", "attention#fixed-made", "attention#batch", "attention#learns",
+    "attention#forced-and-free-counted", "attention#search-counted", "attention#length-normalised",
+    "attention#weights-picture", "attention#attention-figure", "attention#solution-which",
+    "attention#solution-mixing",
+    "matrix_state#matrix-figure",
+    "training#guess-figure",
+    "first_network#ten-lines", "first_network#how-many", "first_network#pieces-known",
+    "first_network#solution-scores", "first_network#solution-bug", "first_network#solution-shuffled",
+    "first_network#solution-size",
 }  # fmt: skip
 # Functions of companion.check, whose argument `lang` is the edition's language.
 CHECKER = {"check", "progress", "student", "variant"}
 # Cells whose code differs: settings of the edition.
 OWN_CODE = {
-    "attention": {"settings"},
-    "language_model": {"text-loaded"},
-    "first_network": {"language"},
-    "embedding": {"learned-settings"},
+    "attention#settings",
+    "language_model#text-loaded",
+    "first_network#language",
+    "embedding#learned-settings",
 }
 # A cell to which editions add reading in their own language.
 MORE_TO_READ = "further-reading"
@@ -58,7 +59,7 @@ def differences(page, original, cell, edition):
     if cell.cell_type != original.cell_type:
         yield f"is {cell.cell_type}, not {original.cell_type}"
     elif cell.cell_type == "code":
-        same_code = original.id in OWN_CODE.get(page, ()) or normalised_code(cell.source) == normalised_code(
+        same_code = f"{page}#{original.id}" in OWN_CODE or normalised_code(cell.source) == normalised_code(
             original.source
         )
         if not same_code:
@@ -66,7 +67,7 @@ def differences(page, original, cell, edition):
         if count_comments(cell.source) != count_comments(original.source):
             yield "it has another number of comments"
         # outputs of other code need not have the same lines
-        if same_code and original.id not in OWN_OUTPUTS.get(page, ()) and not same_outputs(original, cell, edition):
+        if same_code and f"{page}#{original.id}" not in OWN_OUTPUTS and not same_outputs(original, cell, edition):
             yield "the outputs differ"
         if bool(description(cell)) != bool(description(original)):
             yield "the picture is described in one edition only"

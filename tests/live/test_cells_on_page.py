@@ -30,7 +30,7 @@ def test_the_button_below_the_title_runs_the_page(browser, fake_live_address):
             page.locator(".begin").get_by_role("button", name=name) for name in ("Run this page", "How to run the")
         )
         ways.click()
-        menu = page.locator("#ways")
+        menu = page.locator("#_ways")
         box = menu.bounding_box()
         assert "make lab" in menu.inner_text() and box["x"] >= 0 and box["x"] + box["width"] <= 320
         assert page.evaluate(WIDE) == []

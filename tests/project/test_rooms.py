@@ -29,14 +29,15 @@ ROOMS = {
     "book.npm": set(),
     "book.styles": set(),
     "book.editions": set(),
+    "book.moved": {"book.editions"},
 }
 ROOMS["assignments.report"] = ROOMS["assignments.grade"] | {"assignments.grade"}
 ROOMS["assignments.lms"] = ROOMS["assignments.report"] | {"assignments.report"}
 ROOMS["assignments"] = ROOMS["assignments.lms"] | {"assignments.lms"}
 ROOMS["book.live"] = {"book.editions", "book.npm", "book.styles", "companion.figures"}
-ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "companion.learning", "assignments"}
+ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "book.moved", "companion.learning", "assignments"}
 ROOMS["book.site"] |= {"companion", "companion.layers"}  # the reference is made from docstrings
-ROOMS["book.tools"] = {"book.editions", "book.npm", "book.site", "companion.check", "companion.figures"}
+ROOMS["book.tools"] = {"book.editions", "book.moved", "book.npm", "book.site", "companion.check", "companion.figures"}
 # The packages from outside that a room may import, besides the standard library. Rooms not listed may import any.
 OUTSIDE = {
     "companion.layers": {"torch"},

@@ -221,5 +221,6 @@ def test_words_of_the_downloads_are_translated():
                 "Take the book along: %(links)s",
                 "PDF (%(size)s)",
                 "All editions, to read without a network (%(size)s)",
+                "This page has moved: %(link)s",
             ):
                 assert words in edition.words, edition.language

@@ -157,7 +157,7 @@ def test_page_can_be_used_by_keyboard(browser, address):
         skip = page.locator(":focus")
         assert skip.inner_text() == "Skip to the text" and skip.bounding_box()["y"] >= 0
         page.keyboard.press("Enter")
-        assert page.evaluate("location.hash") == "#text"
+        assert page.evaluate("location.hash") == "#_text"
         chapters = page.locator("#chapters")
         assert not chapters.is_visible()
         page.locator("[popovertarget=chapters]").focus()
@@ -276,6 +276,8 @@ def test_page_has_metadata_headings_and_neighbours(parsed, edition, name):
         assert 20 < len(title) <= 72 and 70 <= len(head["description"]) <= 160  # what search engines show
     assert head["og:locale"] == edition.html == page.html["lang"]
     assert len(page.select("h1")) == 1 and len(page.select("main")) == 1
+    ids = [element["id"] for element in page.select("[id]")]
+    assert len(ids) == len(set(ids))
     levels = [int(heading.name[1]) for heading in page.select("h1, h2, h3, h4, h5, h6")]
     assert all(lower <= higher + 1 for higher, lower in zip(levels, levels[1:]))
     neighbours = page.select(".neighbours a")

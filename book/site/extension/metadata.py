@@ -69,8 +69,8 @@ def ways_to_run(app, path):
         for k, (href, text) in enumerate(links)
     )
     return (
-        f'<button type="button" popovertarget="ways">{escape(_("How to run the notebook"))}</button>'
-        f'<div id="ways" popover><p>{locally}</p><p>{links}</p></div>'
+        f'<button type="button" popovertarget="_ways">{escape(_("How to run the notebook"))}</button>'
+        f'<div id="_ways" popover><p>{locally}</p><p>{links}</p></div>'
     )
 
 
@@ -78,8 +78,9 @@ def add_metatags(app, pagename, templatename, context, doctree):
     """Add description and title for search engines and link previews: from edition.yml, or else from the page."""
     edition = edition_of(app)
     head = edition.heads.get(pagename.rpartition("/")[2], {})
-    context["head_title"] = head.get("title")
-    description = head.get("about") or app.env.metadata.get(pagename, {}).get("description")
+    of_page = app.env.metadata.get(pagename, {})
+    context["head_title"] = head.get("title") or of_page.get("head_title")
+    description = head.get("about") or of_page.get("description")
     description = description or (doctree is not None and first_paragraph(doctree)) or edition.about
     tags = {"og:type": "article", "og:site_name": app.config.html_title, "og:locale": edition.html}
     tags |= {

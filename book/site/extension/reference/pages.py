@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from html import escape
 from pathlib import Path
+from textwrap import shorten
 
 import yaml
 from docutils import nodes
@@ -59,6 +60,8 @@ def page_of(name, edition):
     taught = _("Taught in: %(chapters)s")
     summary = docstrings.split(thing.__doc__, ()).summary.replace("`", "")
     plain = ", ".join(title(edition, place).replace("`", "") for place in TAUGHT[name])
+    description = f"companion.{name}: {summary} {taught % {'chapters': plain}}"
+    description = shorten(description, 160, placeholder="…")  # as search engines do
     heading = f"``companion.{name}``"
     directive, member = ("autoclass" if inspect.isclass(thing) else "autofunction"), []
     if inspect.isclass(thing):
@@ -67,7 +70,7 @@ def page_of(name, edition):
     source = Path(inspect.getsourcefile(thing))
     path = source.relative_to(Path(companion.__file__).parents[1]).as_posix()
     return [
-        ":orphan:", ":nosearch:", f":description: companion.{name}: {summary} {taught % {'chapters': plain}}", "",
+        ":orphan:", ":nosearch:", f":head_title: companion.{name} (PyTorch)", f":description: {description}", "",
         heading, "=" * len(heading), "",
         taught % {"chapters": chapters}, "",
         f".. {directive}:: companion.{name}", "", *member,
