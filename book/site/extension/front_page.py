@@ -69,6 +69,13 @@ class Way(SphinxDirective):
         return [WayNode(chapters=self.arguments[0].split() if self.arguments else [])]
 
 
+def repository_role(name, rawtext, text, line, inliner, options=None, content=()):
+    """{repository}`words`: a link to the repository, or only the words if _config.yml has no address."""
+    settings = inliner.document.settings.env.config.html_theme_options
+    address = str(settings.get("repository_url") or "")
+    return [nodes.reference("", text, refuri=address) if address else nodes.Text(text)], []
+
+
 class FillFrontPage(SphinxPostTransform):
     """Fill in what the directives announce, and the facts about each chapter."""
 
@@ -164,4 +171,5 @@ def chapter_path(name):
 def setup(app):
     app.add_directive("start", Start)
     app.add_directive("way", Way)
+    app.add_role("repository", repository_role)
     app.add_post_transform(FillFrontPage)
