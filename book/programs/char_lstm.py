@@ -58,7 +58,7 @@ def write(model, text, temperature, length=400):
     return text
 
 
-def main(arguments=None, epochs=30, start="The ", temperature=0.7):
+def main(arguments=None, epochs=30, temperature=0.7):
     parser = argparse.ArgumentParser()
     parser.add_argument("text", nargs="?", default="companion/learning/texts/en.txt")
     parser.add_argument("--load", action="store_true")
@@ -72,8 +72,9 @@ def main(arguments=None, epochs=30, start="The ", temperature=0.7):
             mean_loss(model, text[:cut], 32, optimizer)
             loss = mean_loss(model, text[cut:], 1)  # on what it does not learn from
             print(f"{epoch + 1}: perplexity {math.exp(loss):.2f}", flush=True)
-        torch.save((model.characters, model.state_dict()), "char_lstm.pt")
-    characters, weights = torch.load("char_lstm.pt", map_location=DEVICE)
+        start = text[:4]  # what it will write on from
+        torch.save((model.characters, start, model.state_dict()), "char_lstm.pt")
+    characters, start, weights = torch.load("char_lstm.pt", map_location=DEVICE)
     model = CharLSTM(characters).to(DEVICE)
     model.load_state_dict(weights)
     torch.manual_seed(0)

@@ -15,7 +15,7 @@ def test_learns_saves_loads_and_writes_the_same_again(tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     main = runpy.run_path(str(PROGRAM))["main"]
     (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
-    options = {"epochs": 4, "start": "the "}
+    options = {"epochs": 4}
     main(["text.txt"], **options)
     learned = capsys.readouterr().out
     report, written = learned.splitlines()[3:]
