@@ -17,8 +17,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from book.tools import store
 from book.tools.install_cell import add_install_cell, language_of
-from book.tools.notebooks import store
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = "book/*/*.ipynb", "assignments/source/*/*.ipynb"

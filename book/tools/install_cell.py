@@ -14,7 +14,7 @@ import yaml
 
 from book.editions import BOOK, ORIGINAL
 from book.editions import read as edition_at
-from book.tools.notebooks import store
+from book.tools import store
 from book.tools.translations import KEY, digest
 
 CONFIG = BOOK.parent / "_config.yml"

@@ -24,9 +24,8 @@ import nbformat
 
 from book import moved
 from book.editions import BOOK, ORIGINAL
-from book.tools import headings, translations
+from book.tools import headings, store, translations
 from book.tools.execute import STATE, name_widgets
-from book.tools.notebooks import store
 from book.tools.place_links import Moves, rewrite_links
 
 ROOT = BOOK.parent

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from book.tools.notebooks import store
+from book.tools import store
 
 FOLDERS = "book", "assignments", "companion", "tests", "benchmarks"
 SUFFIXES = ".ipynb", ".md", ".yml", ".toml", ".py", ".js", ".html"

@@ -30,7 +30,7 @@ import nbformat
 from book.editions import BOOK, ORIGINAL
 from book.editions import editions as all_editions
 from book.editions import read as edition_at
-from book.tools.notebooks import store
+from book.tools import store
 from book.tools.translated_cells import CHECKER, description, differences, follows
 
 KEY = "translates"

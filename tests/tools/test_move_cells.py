@@ -8,10 +8,9 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from book import moved
-from book.tools import move_cells, translations
+from book.tools import move_cells, store, translations
 from book.tools.execute import STATE, VIEW, name_widgets
 from book.tools.move_cells import MoveError
-from book.tools.notebooks import store
 from book.tools.place_links import Moves
 
 FIGURE = new_code_cell("figure", id="figure", outputs=[new_output("display_data", {VIEW: {"model_id": "model-1"}})])

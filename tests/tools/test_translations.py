@@ -8,8 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from book import editions
-from book.tools import translated_cells, translations
-from book.tools.notebooks import store
+from book.tools import store, translated_cells, translations
 from book.tools.translations import Finding, findings
 
 EDITIONS = translations.editions()

@@ -9,7 +9,6 @@ from book.site.extension import (
     interface_words,
     languages,
     metadata,
-    moved_cells,
     outputs,
     theme,
 )
@@ -22,7 +21,7 @@ from book.site.extension.search import index
 MODULES = (
     metadata, assignments, pages, links, directive, fonts,
     theme, languages, formulas, outputs, pictures, anchors, index, glossary,
-    interface_words, emphasis, front_page, moved_cells,
+    interface_words, emphasis, front_page,
 )  # fmt: skip
 
 

@@ -5,10 +5,14 @@ to the section that it begins, or else to an empty target before its content. Pa
 """
 
 import json
+import posixpath
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
+
+from book.site.extension.interface_words import edition_of
+from book.site.redirects import page_script
 
 CELL = 10_000  # myst-nb counts the lines of cell k from (k + 1) * 10_000
 
@@ -66,5 +70,12 @@ class SetAnchors(SphinxTransform):
         self.named.add(anchor)
 
 
+def add_script(app, pagename, templatename, context, doctree):
+    """Add a script to a page that cells have left, which leads their old anchors to the cells."""
+    script = page_script(edition_of(app), posixpath.basename(pagename))
+    context["metatags"] = context.get("metatags", "") + script
+
+
 def setup(app):
     app.add_transform(SetAnchors)
+    app.connect("html-page-context", add_script)
