@@ -113,9 +113,12 @@ unrolled.score = (sections) => {
     for (const place of section.places) place.hits = words.map((word) => unrolled.occurrences(place, word));
     section.hits = words.map((_, i) => section.places.reduce((sum, { hits }) => sum + hits[i], 0));
     const anchors = section.places.map(({ anchor }) => anchor);
+    // a name of a cell is not that of a heading without text: the next heading of the cell has the text
+    const hasText = section.places.some(({ blocks }) => blocks.some(({ kind }) => kind !== "heading"));
+    const named = hasText ? anchors.map((anchor) => anchor.replace(/--\d+$/, "")) : [];
     section.likeness = 0;
     for (const name of names) {
-      if (name.page !== section.page || !anchors.includes(name.anchor)) continue;
+      if (name.page !== section.page || !(name.heading ? anchors : named).includes(name.anchor)) continue;
       section.likeness = Math.max(section.likeness, name.likeness);
       if (name.heading) continue;
       const stems = unrolled.stems(name.name);
@@ -135,7 +138,8 @@ unrolled.score = (sections) => {
   const rate = ({ hits, length }) =>
     hits.reduce((sum, n, i) => sum + (rarities[i] * n * 2) / (n + 0.4 + (0.6 * length) / mean), 0);
   // how much of the query a place has; what only its code has may be there by chance
-  const sure = ({ hits }) => hits.reduce((sum, n, i) => sum + (words[i].includes(" ") ? 0 : Math.min(n, 1) * rarities[i]), 0);
+  const sure = ({ hits }) =>
+    hits.reduce((sum, n, i) => sum + (words[i].includes(" ") ? 0 : Math.min(n, 1) * rarities[i]), 0);
   const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n && !words[i].includes(" ") ? rarities[i] : 0), 0);
   const most = Math.max(...sections.map(share));
   for (const section of sections) {
