@@ -42,6 +42,25 @@ SEARCH = """async queries => {
     }
     return found;
 }"""
+LANDINGS = {  # query → page and place that its first result leads to
+    "RuntimeError: Expected hidden[0] size (2, 3, 20), got [2, 4, 20]": "complaints#hidden-size",  # not its cell
+    "RuntimeError: mat1 and mat2 must have the same dtype": "complaints#types--2",
+    "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor": "complaints#lengths",
+    "Target 5 is out of bounds": "complaints#targets",
+    "too many values to unpack": "complaints#state-tuple",
+    "do I need to pass h_0, zeros each batch?": "sequences#where-state-begins",
+    "pytorch lstm input shape batch_first": "lstm_parameters#batch-first",
+    "last hidden state of a bidirectional lstm": "lstm_parameters#last-output-trap",  # far below its heading
+}
+# Runs the search; returns where the first result of each query leads, and what it marks.
+LAND = """async queries => {
+    const found = {};
+    for (const query of queries) {
+        const [{ 0: page, sections: [section] }] = await unrolled.search(query);
+        found[query] = `${page}#${section.place.anchor}`;
+    }
+    return [found, unrolled.pieces("h 1 2D mat1", () => true), Search._parseQuery("ValueError")[0]];
+}"""
 SEEN = """() => [...document.querySelectorAll("article .highlighted")].some(mark => {
     const { top, bottom } = mark.getBoundingClientRect();
     return top >= 0 && bottom <= innerHeight;
@@ -165,6 +184,12 @@ def test_queries_find_their_sections(browser, address, language):
             not_prose.append(excerpt)
     assert not missed, json.dumps(missed, ensure_ascii=False)
     assert not not_prose, not_prose
+
+
+def test_results_lead_to_the_answer(browser, address):
+    """Check that results lead to a near heading, that short words are not marked, and that an error's name is found."""
+    with opened(browser, f"{address}/en/search.html") as page:
+        assert page.evaluate(LAND, list(LANDINGS)) == [LANDINGS, ["mat1"], "ValueError"]
 
 
 @pytest.mark.parametrize("language", [language_case(language, language == "ja") for language in FINISHED])

@@ -46,6 +46,9 @@ unrolled.questions = new RegExp(
   "gu",
 );
 
+// Words around a message, which thousands of messages have.
+unrolled.noise = /\b(?:[A-Z]\w*(?:Error|Warning|Exception)\b:?|(?:py)?torch\b(?!\.))/gi;
+
 /* Return a word as it is in the index. */
 unrolled.stem = (word) => {
   unrolled.stemmer ||= new Stemmer();
@@ -65,7 +68,7 @@ unrolled.pieces = (query, has) => {
   for (const word of unrolled.words(query.toLowerCase())) {
     if (!unrolled.isCJK(word)) {
       const stem = unrolled.stem(word);
-      if (stopwords.includes(word)) continue;
+      if (word.length < 2 || stopwords.includes(word) || !splitQuery(word).length) continue;
       if (has(word)) pieces.add(word);
       else if (stem.length > 2 && has(stem)) pieces.add(stem);
       continue;
@@ -272,7 +275,8 @@ Search._parseQuery = (query) => {
     .replace(/[?!。\s]+$/, "")
     .trim();
   const asked = whole.replace(unrolled.questions, " ").trim();
-  unrolled.query = splitQuery(asked).length ? asked : whole;
+  const message = asked.replace(unrolled.noise, " ").replace(/\s+/g, " ").trim();
+  unrolled.query = [message, asked].find((text) => unrolled.stems(text).length) ?? whole;
   const [, searchTerms, excludedTerms, , objectTerms] = unrolled.parseQuery(unrolled.query);
   // mark pieces whose words are all in the index on the page that the reader opens
   const terms = Search._index.terms;

@@ -8,16 +8,25 @@ Object.assign(unrolled, {
   minor: /^(exercise|solution|further-reading|can-do)/, // sections that explain come before these
   factors: { heading: 6, bold: 2, prose: 1, cells: 1, code: 0.3 }, // what a word counts for
   formula: "\uFFFC", // stands for a formula in a text
+  near: 16, // rows below its heading at which text is still on the heading's screen
 });
+
+/* Return about how many rows of a page a block takes, or an element that is not searched. */
+unrolled.rows = (text, isCode) => 1 + (isCode ? text.trim().split("\n").length * 0.75 : Math.ceil(text.length / 85));
 
 /* Split a page into places: an anchor, and what follows it. A place has blocks of text: { kind, text, formulas }. */
 unrolled.places = (html) => {
   const page = new DOMParser().parseFromString(html, "text/html");
   const article = page.querySelector("article");
-  article.querySelectorAll(unrolled.skipped).forEach((element) => element.remove());
+  const replaceByRows = (element, rows) => element.replaceWith(Object.assign(page.createElement("hr"), { rows }));
+  for (const element of article.querySelectorAll(unrolled.skipped))
+    if (element.matches("figure, .unrolled-figure, .math-display"))
+      replaceByRows(element, element.matches(".math-display") ? 3 : 12);
+    else element.remove();
   // Outputs are numbers, and text that a network generated. Only messages of errors and warnings are searched for.
   for (const output of article.querySelectorAll(".cell_output"))
-    if (!/Error|Warning/.test(output.textContent)) output.remove();
+    if (!/Error|Warning/.test(output.textContent))
+      replaceByRows(output, output.querySelector("img, hr") ? 12 : unrolled.rows(output.textContent, true));
   for (const math of article.querySelectorAll("math"))
     math.replaceWith(Object.assign(page.createTextNode(unrolled.formula), { math }));
 
@@ -26,8 +35,9 @@ unrolled.places = (html) => {
   const walker = page.createTreeWalker(article, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node.nodeType === Node.ELEMENT_NODE) {
+      if (place) place.rows += node.rows ?? 0;
       if (!node.matches(".place") && place) continue;
-      place = { anchor: node.id, section: node.closest("section"), blocks: [], counts: new Map() };
+      place = { anchor: node.id, section: node.closest("section"), blocks: [], counts: new Map(), rows: 0 };
       places.push(place);
       continue;
     }
@@ -43,7 +53,11 @@ unrolled.places = (html) => {
     if (node.math) block.formulas.push(node.math);
     if (block.kind === "prose" && node.parentElement.closest("strong")) unrolled.count(place, node.data, "bold");
   }
-  for (const place of places) for (const { text, kind } of place.blocks) unrolled.count(place, text, kind);
+  for (const place of places)
+    for (const { text, kind } of place.blocks) {
+      unrolled.count(place, text, kind);
+      place.rows += kind === "cells" ? text.length / 85 : unrolled.rows(text, kind === "code");
+    }
   return places;
 };
 
@@ -79,6 +93,16 @@ unrolled.toSections = (places, page) => {
   return sections;
 };
 
+/* Return the place of a section that a result leads to: the one that has most of the query. That is the heading if the
+ * place is near it, and text, not the code below it. */
+unrolled.target = ({ places }, share, rate) => {
+  const better = places.filter((place) => share(place) > share(places[0]) + 1e-9);
+  let at = places.indexOf(better.sort((a, b) => share(b) - share(a) || rate(b) - rate(a))[0] ?? places[0]);
+  while (at && (places[at].blocks[0]?.kind ?? "code") === "code") at--;
+  const above = places.slice(0, at).reduce((sum, { rows }) => sum + rows, 0);
+  return places[above > unrolled.near ? at : 0];
+};
+
 /* Give each section a score: how well it has the words of the query. Sections of all found pages are compared. */
 unrolled.score = (sections) => {
   const query = unrolled.stems(unrolled.query);
@@ -89,9 +113,12 @@ unrolled.score = (sections) => {
     for (const place of section.places) place.hits = words.map((word) => unrolled.occurrences(place, word));
     section.hits = words.map((_, i) => section.places.reduce((sum, { hits }) => sum + hits[i], 0));
     const anchors = section.places.map(({ anchor }) => anchor);
+    // a name of a cell is not that of a heading without text: the next heading of the cell has the text
+    const hasText = section.places.some(({ blocks }) => blocks.some(({ kind }) => kind !== "heading"));
+    const named = hasText ? anchors.map((anchor) => anchor.replace(/--\d+$/, "")) : [];
     section.likeness = 0;
     for (const name of names) {
-      if (name.page !== section.page || !anchors.includes(name.anchor)) continue;
+      if (name.page !== section.page || !(name.heading ? anchors : named).includes(name.anchor)) continue;
       section.likeness = Math.max(section.likeness, name.likeness);
       if (name.heading) continue;
       const stems = unrolled.stems(name.name);
@@ -110,32 +137,35 @@ unrolled.score = (sections) => {
   // The more often a word has been found, the less it adds; and it adds less in a longer text (BM25).
   const rate = ({ hits, length }) =>
     hits.reduce((sum, n, i) => sum + (rarities[i] * n * 2) / (n + 0.4 + (0.6 * length) / mean), 0);
+  // how much of the query a place has; what only its code has may be there by chance
+  const sure = ({ hits }) =>
+    hits.reduce((sum, n, i) => sum + (words[i].includes(" ") ? 0 : Math.min(n, 1) * rarities[i]), 0);
   const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n && !words[i].includes(" ") ? rarities[i] : 0), 0);
   const most = Math.max(...sections.map(share));
   for (const section of sections) {
     section.score = rate(section) * (share(section) / most) ** 1.5 * (1 + 2.5 * section.likeness ** 2);
     if (unrolled.minor.test(section.anchor)) section.score *= 0.05;
     if (section.first) section.score *= 0.5; // a page's introduction names what its sections explain
-    [section.place] = section.places;
-    const better = section.places.filter((place) => share(place) > share(section.place) + 1e-9);
-    if (better.length) section.place = better.sort((a, b) => share(b) - share(a) || rate(b) - rate(a))[0];
+    section.place = unrolled.target(section, sure, rate);
   }
   return sections.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
 };
 
-/* Return the start and the end of about 200 characters of a text, at the beginnings of words, that have most of the marks. */
+/* Return the start and the end of about 200 characters of a text, at the beginnings of words, that have most of the marks.
+ * They begin with the sentence that has the first mark, unless that is long. */
 unrolled.excerpt = (text, marks) => {
   const lower = text.toLowerCase();
   let [start, most] = [0, 0];
   for (const mark of marks)
     for (let at = lower.indexOf(mark); at >= 0; at = lower.indexOf(mark, at + 1)) {
-      const near = lower.slice(Math.max(at - 60, 0), at + 140);
+      const near = lower.slice(at, at + 170);
       const has = marks.filter((other) => near.includes(other)).join("").length;
-      if (has > most) [start, most] = [Math.max(at - 60, 0), has];
+      if (has > most || (has === most && at < start)) [start, most] = [at, has];
     }
-  const sentence = text.slice(Math.max(start - 60, 0), start + 60).search(/(?<=[.!?:] |[。！？：])[^]*$/);
-  if (sentence > 0) start = Math.max(start - 60, 0) + sentence;
-  else if (start < 60) start = 0;
+  const before = text.slice(Math.max(start - 120, 0), start);
+  const earlier = before.match(/^[^]*(?:[.!?:] |[。！？：])/)?.[0].length;
+  if (earlier) start -= before.length - earlier;
+  else start = start > 120 ? start - 60 : 0;
   const words = new Intl.Segmenter(document.documentElement.lang, { granularity: "word" }).segment(text);
   const wordAt = (at) => words.containing(at)?.index ?? text.length;
   return [wordAt(start), wordAt(start + 220)];
