@@ -167,6 +167,8 @@ def describe(app, what, name, thing, options, lines):
 TYPES = {
     "input: Any, hx: Any": "input: Tensor | PackedSequence, hx: Tensor | None",
     "tuple[Tensor, Any]": "tuple[Tensor, Tensor | tuple[Tensor, ...]]",
+    "Iterable[Any]": "Iterable[Module]",
+    "**call: Any": "**call",
     "Sequences": "Tensor | PackedSequence",
 }
 
