@@ -1,9 +1,9 @@
 """The gated recurrent unit: one state, which a gate blends with a new candidate.
 
 Kyunghyun Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical machine translation"
-(2014), arXiv 1406.1078. There the reset gate acts on the state before the product, W_hn (r_t ⊙ h_{t-1}); in torch, and
-here, after it: r_t ⊙ (W_hn h_{t-1} + b_hn). So all three products are one. Here z_t keeps the old state, as in the
-paper's equation 7; in some texts it takes the new one.
+(2014), arXiv 1406.1078. There the reset gate acts on the state before the product, `W_hn (r_t ⊙ h_{t-1})`; in torch,
+and here, after it: `r_t ⊙ (W_hn h_{t-1} + b_hn)`. So all three products are one. Here z_t keeps the old state, as in
+the paper's equation 7; in some texts it takes the new one.
 """
 
 from typing import TYPE_CHECKING
@@ -94,7 +94,7 @@ class GRU(RNNBase):
     Parameters of layer k: `weight_ih_l{k}` (3 * hidden_size, input_size), from the second layer on (3 * hidden_size,
     D * hidden_size); `weight_hh_l{k}` (3 * hidden_size, hidden_size); `bias_ih_l{k}`, `bias_hh_l{k}`
     (3 * hidden_size); with the ending `_reverse` those of the backward direction. Called as
-    `output, h_n = gru(input, h_0)`; shapes at `RNNBase.forward`. Errors as for `RNN`.
+    `output, h_n = gru(input, h_0)`; shapes at `RNNBase.forward`.
     """
 
     _step = GRUStep()

@@ -15,10 +15,11 @@ from companion.layers.types import Device
 class LinearAttention(SequenceLayer):
     """Linear attention: masked attention without a softmax, whose state is a sum that never forgets.
 
-    hidden_size: features of the output. num_heads: the number of parts of these, each with a matrix of its own. Rows of
-    the parameters: those of q, k, v, hidden_size each. State: (B, num_heads, hidden_size / num_heads, hidden_size /
-    num_heads), in the order values, keys. Other arguments and the call: `SequenceLayer`. ValueError for sizes
-    below 1 and for a hidden_size that is not a multiple of num_heads; at the call the errors of `forward`.
+    hidden_size: features of queries, keys, values and the output, of all heads together. num_heads: the number of
+    heads, each with hidden_size / num_heads of these features and a matrix of its own. Rows of the parameters: those of
+    q, k, v, hidden_size each. State: (B, num_heads, hidden_size / num_heads, hidden_size / num_heads), in the order
+    values, keys. Other arguments and the call: `SequenceLayer`. ValueError for a hidden_size that is not a multiple of
+    num_heads.
     """
 
     forgets = corrects = False
@@ -85,10 +86,9 @@ class GatedLinearAttention(LinearAttention):
 class DeltaNet(LinearAttention):
     """Linear attention with the delta rule: it writes the difference to the value already stored under the key.
 
-    most: the largest β, 1 or 2. Above 1 an eigenvalue of the state's factor can be negative, so that the state can
-    follow swaps (Grazzi et al. 2024, arXiv 2411.12537). Rows of the parameters: those of q, k, v, hidden_size each,
-    then of β, num_heads. ValueError for a `most` that is not above 0 and at most 2; else those of
-    `LinearAttention`.
+    most: the upper bound of β, above 0 and at most 2. Above 1 an eigenvalue of the state's factor can be negative, so
+    that the state can follow swaps (Grazzi et al. 2024, arXiv 2411.12537). Rows of the parameters: those of q, k, v,
+    hidden_size each, then of β, num_heads. ValueError for a `most` that is not above 0 and at most 2.
     """
 
     corrects = True
@@ -118,11 +118,13 @@ class GatedDeltaNet(DeltaNet):
 
         S_t = α_t S_{t-1} + β_t ( v_t - α_t S_{t-1} k_t ) k_tᵀ,   o_t = S_t q_t
 
-    for each head. q_t, k_t and v_t are parts of W x_t + b, q_t and k_t brought to length 1; α_t = σ(…) and β_t = most ·
-    σ(…) of two more parts. Rows of the parameters: those of q, k, v, hidden_size each, then of α and of β, num_heads.
-    The output is o_t of all heads; the published layer adds a convolution, a norm and an output gate. Initially α_t is
-    near 1/2, so the state fades within a few steps. For a longer memory add to α's bias: `bias_ih_l0.data[-2 *
-    num_heads : -num_heads] += 4`. State: see `LinearAttention`; most: `DeltaNet`; padding: `SequenceLayer.forward`.
+    For each head, the matrix S_t is the state and o_t the output. q_t, k_t and v_t are parts of `W x_t + b`, q_t and
+    k_t brought to length 1; `α_t = σ(…)` and `β_t = most · σ(…)` of two more parts. Rows of the parameters: those of q,
+    k, v, hidden_size each, then of α and of β, num_heads each.
+
+    Note: Initially α_t is near 1/2, so the state fades within a few steps. For a longer memory add to α's bias:
+    `bias_ih_l0.data[-2 * num_heads : -num_heads] += 4`. Note: The published layer adds a convolution, a norm and an
+    output gate.
     """
 
     forgets = True

@@ -103,9 +103,8 @@ class LSTM(RNNBase):
     D * size); `weight_hh_l{k}` (4 * hidden_size, size); `bias_ih_l{k}`, `bias_hh_l{k}` (4 * hidden_size);
     `weight_hr_l{k}` (proj_size, hidden_size) with a projection; with the ending `_reverse` those of the backward
     direction. `size` is `proj_size` with a projection, else `hidden_size`. Called as
-    `output, (h_n, c_n) = lstm(input, (h_0, c_0))`; shapes at `RNNBase.forward`. TypeError and ValueError for wrong
-    arguments here, at the call for a wrong number of dimensions or type of input, RuntimeError for wrong sizes:
-    the words are torch's.
+    `output, (h_n, c_n) = lstm(input, (h_0, c_0))`; shapes at `RNNBase.forward`. ValueError for a proj_size
+    below 0 or not below hidden_size.
     """
 
     _step = LSTMStep()

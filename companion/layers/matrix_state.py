@@ -2,10 +2,10 @@
 
     S_t = α_t S_{t-1} + u_t k_tᵀ,   o_t = S_t q_t
 
-The written vector u_t is β_t v_t (linear attention: Katharopoulos et al. 2020, arXiv 2006.16236), or a correction of
-the value stored under the key, β_t ( v_t - α_t S_{t-1} k_t ) (the delta rule: Schlag, Irie and Schmidhuber 2021, arXiv
-2102.11174). With α_t < 1 the state forgets; both together are the gated delta rule (Yang, Kautz and Hatamizadeh 2024,
-arXiv 2412.06464). All are linear in S, so that a chunk of steps can be computed at once (Yang et al. 2024, arXiv
+The written vector u_t is `β_t v_t` (linear attention: Katharopoulos et al. 2020, arXiv 2006.16236), or a correction of
+the value stored under the key, `β_t ( v_t - α_t S_{t-1} k_t )` (the delta rule: Schlag, Irie and Schmidhuber 2021,
+arXiv 2102.11174). With `α_t < 1` the state forgets; both together are the gated delta rule (Yang, Kautz and Hatamizadeh
+2024, arXiv 2412.06464). All are linear in S, so that a chunk of steps can be computed at once (Yang et al. 2024, arXiv
 2406.06484, section 3).
 
 Shapes: T time steps, then any others (*); keys and queries have K features, values have V.

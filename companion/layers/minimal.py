@@ -124,11 +124,13 @@ class MinimalLayer(RNNBase):
 class MinGRU(MinimalLayer):
     """A minimal gated recurrent unit over sequences, called as `torch.nn.GRU` is.
 
-    Arguments as in `GRU`. As there, z keeps the old state; in the paper it takes the new one.
+    Arguments as in `GRU`. bias: with `bias_ih`, or without.
+
+    As in a GRU, z keeps the old state; in the paper it takes the new one. All time steps are computed by one scan.
 
     Parameters of layer k: `weight_ih_l{k}` (2 * hidden_size, input_size), from the second layer on (2 * hidden_size, D
     * hidden_size); `bias_ih_l{k}` (2 * hidden_size); the rows are those of z, n. Called as `output, h_n = layer(input,
-    h_0)`; shapes at `RNNBase.forward`. All time steps are computed by one scan. Errors as for `RNN`.
+    h_0)`; shapes at `RNNBase.forward`.
     """
 
     _step = MinGRUStep()
@@ -137,11 +139,11 @@ class MinGRU(MinimalLayer):
 class MinLSTM(MinimalLayer):
     """A minimal LSTM over sequences, with one state; called as `torch.nn.GRU` is.
 
-    Arguments as in `GRU`.
+    Arguments as in `GRU`. bias: with `bias_ih`, or without.
 
     Parameters of layer k: `weight_ih_l{k}` (3 * hidden_size, input_size), from the second layer on (3 * hidden_size,
     D * hidden_size); `bias_ih_l{k}` (3 * hidden_size); the rows are those of i, f, g. Called as
-    `output, h_n = layer(input, h_0)`. Errors as for `RNN`.
+    `output, h_n = layer(input, h_0)`.
     """
 
     _step = MinLSTMStep()

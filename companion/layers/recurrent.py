@@ -149,7 +149,11 @@ def declared(init: Callable[P, None]) -> Callable[P, None]:
 
 
 class RNNBase(nn.Module):
-    """Base of `RNN`, `LSTM` and `GRU`: a `_step` repeated over whole sequences."""
+    """Base of `RNN`, `LSTM` and `GRU`: a `_step` repeated over whole sequences.
+
+    TypeError for a size, bias or batch_first of another type. ValueError for sizes below 1 and a dropout that is no
+    probability.
+    """
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
@@ -234,6 +238,8 @@ class RNNBase(nn.Module):
         Returns `output`, the hidden states of the last layer, laid out as the input was, with D * size
         features; and the final state of every layer and direction, in the form of `hx`. `size` is `hidden_size`,
         for `h` and `output` of an LSTM with projection `proj_size`.
+        ValueError for an input with neither 2 nor 3 dimensions or of another dtype than the parameters. RuntimeError
+        for other sizes or devices, for no time step, and for a state of another dtype. The messages are torch's.
         """
         step, packed = self._step, isinstance(input, PackedSequence)
         suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]

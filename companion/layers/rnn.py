@@ -86,8 +86,7 @@ class RNN(RNNBase):
     Parameters of layer k: `weight_ih_l{k}` (hidden_size, input_size), from the second layer on (hidden_size,
     D * hidden_size); `weight_hh_l{k}` (hidden_size, hidden_size), `bias_ih_l{k}`, `bias_hh_l{k}` (hidden_size);
     with the ending `_reverse` those of the backward direction. Called as `output, h_n = rnn(input, h_0)`; shapes
-    at `RNNBase.forward`. TypeError and ValueError for wrong arguments here, at the call for a wrong number of
-    dimensions or type of input, RuntimeError for wrong sizes: the words are torch's.
+    at `RNNBase.forward`. ValueError for an unknown nonlinearity.
     """
 
     @declared

@@ -2,9 +2,9 @@
 
     h_t = a_t ⊙ h_{t-1} + b_t
 
-Two steps in a row are one step of the same kind, a_2 ⊙ ( a_1 ⊙ h + b_1 ) + b_2 = ( a_2 ⊙ a_1 ) ⊙ h + ( a_2 ⊙ b_1 + b_2
-), so steps can be combined in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990): in pairs, as a
-tree, or in chunks that run side by side. `scan` uses the tree, which was the fastest here
+Two steps in a row are one step of the same kind, `a_2 ⊙ ( a_1 ⊙ h + b_1 ) + b_2` = `( a_2 ⊙ a_1 ) ⊙ h` + `( a_2 ⊙ b_1 +
+b_2 )`, so steps can be combined in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990): in pairs,
+as a tree, or in chunks that run side by side. `scan` uses the tree, which was the fastest here
 (`benchmarks/evidence_speed.py`).
 
 Shapes: T time steps, then any others (*), the same for a and b; h_0: (*).
@@ -97,7 +97,7 @@ class Scan(torch.autograd.Function):
 
 
 def scan(a: Tensor, b: Tensor, h_0: Tensor | None = None) -> Tensor:
-    """Return all states of h_t = a_t ⊙ h_{t-1} + b_t, computed in about 2 log₂ T rounds instead of T.
+    """Return all states of `h_t = a_t ⊙ h_{t-1} + b_t`, computed in about 2 log₂ T rounds instead of T.
 
     a, b: (T, *), real or complex. h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ
     or no step at all.

@@ -34,7 +34,7 @@ class SelectiveSSM(SequenceLayer):
     input. If not, they are only biases, and the layer is S4D, with real A. state_size: numbers of each channel. Rows of
     the parameters: those of u and Δ, hidden_size each, then of B and C, state_size each; and `A_log` (hidden_size,
     state_size), `D` (hidden_size). State: (B, hidden_size, state_size). Other arguments and the call: `SequenceLayer`.
-    ValueError for sizes below 1; at the call the errors of `forward`.
+    ValueError for a state_size below 1.
     """
 
     def __init__(

@@ -21,10 +21,10 @@ from companion.layers.types import Device, State
 class SequenceLayer(nn.Module):
     """Base of a layer called as `output, state = layer(input, state)`, one layer in one direction.
 
-    `state` is the state returned by the call before; zeros if None. input_size, hidden_size: features of the input and
-    of the output. batch_first: batches are (B, T, features). Parameters: `weight_ih_l0` (rows, input_size) and
-    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size. ValueError for sizes below 1; at the call the errors
-    of `forward`.
+    `state` is the state returned by the call before; zeros if None. input_size: features of the input. hidden_size:
+    features of the output. batch_first: batches are (B, T, features). Parameters: `weight_ih_l0` (rows, input_size) and
+    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size. TypeError for sizes that are not integers. ValueError for
+    sizes below 1.
     """
 
     num_layers, bidirectional, proj_size = 1, False, 0
@@ -73,11 +73,13 @@ class SequenceLayer(nn.Module):
 
         input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence without a
         batch. state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one sequence. Returns the
-        output, laid out as the input, with hidden_size features, and the state after the last time step. TypeError for
-        a PackedSequence, RuntimeError and ValueError for other shapes and types, as in the recurrent layers.
+        output, laid out as the input, with hidden_size features, and the state after the last time step, a tensor or a
+        tuple. TypeError for a PackedSequence. ValueError for an input that has neither 2 nor 3 dimensions, and for an
+        input or a state whose dtype is not that of the parameters. RuntimeError for an input without time steps or with
+        another number of features, and for a state of another shape.
 
-        Pad sequences of different lengths at the end, with finite numbers: outputs do not depend on later steps. The
-        state does: it is the one after the padding. For the state after its own last step, run a sequence alone.
+        Note: Pad sequences of different lengths at the end, with finite numbers: outputs do not depend on later steps.
+        The state does: it is the one after the padding. For the state after its own last step, run a sequence alone.
         """
         x, state = self._checked(input, state)
         dtype = self.weight_ih_l0.dtype

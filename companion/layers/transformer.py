@@ -62,7 +62,8 @@ class TransformerEncoderLayer(nn.Module):
     layers instead of following the sums. bias: with biases, or without.
 
     Parameters: those of `self_attn`, a `MultiheadAttention`, of `linear1` and `linear2`, `norm1` and `norm2`.
-    RuntimeError for an unknown activation. AssertionError and RuntimeError as for `MultiheadAttention`.
+    RuntimeError for an unknown activation. AssertionError and RuntimeError, with torch's messages, for wrong
+    sizes and masks.
     """
 
     def __init__(
@@ -109,8 +110,9 @@ class TransformerEncoderLayer(nn.Module):
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         """Return the block's output, in the shape of `src`.
 
-        src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. src_mask,
-        src_key_padding_mask, is_causal: `attn_mask`, `key_padding_mask`, is_causal of `MultiheadAttention.forward`.
+        src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. src_mask: (T, T) or (B *
+        nhead, T, T); bool, True where no step may look, or floating, added to the scores. src_key_padding_mask: (B, T),
+        in the same way. is_causal: states that src_mask, which is required, lets step t look at steps 0 … t.
         """
 
         masks = attention_masks.of_block(src, src_mask, src_key_padding_mask)

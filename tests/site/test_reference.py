@@ -42,6 +42,10 @@ def test_each_public_name_has_its_page(site, edition):
         found = fields(page, edition.words)
         assert re.search(r"\([A-Z*\d].*\)|stay as they are", found["Shapes"] + found["Arguments"]), name
         assert re.search(r"Error|No error|warning", found["Errors"]), name
+        hop = r"\b(?:as in|as for|see|errors of|else those|Any)\b"
+        signatures = "".join(one.get_text() for one in page.select("dt.sig"))
+        assert not re.search(hop, found["Shapes"] + found["Errors"] + signatures), name
+        assert page.select_one("#chapters li.current > a.current")["href"] == "reference.html"
         arguments = {code.get_text() for code in page.select("dl.py > dd > dl > dd li code")}
         assert {*docstrings.parameters(getattr(companion, name))} <= arguments, name
         source = (
@@ -61,8 +65,10 @@ def test_chapters_teach_the_names_that_lead_to_them():
     for name, places in TAUGHT.items():
         for place in places:
             chapter, _, cell = place.partition("#")
+            cell = re.sub(r"--\d+$", "", cell)
             cells = json.loads((ROOT / f"book/en/{chapter}.ipynb").read_text(encoding="utf-8"))["cells"]
-            assert cell in [one["id"] for one in cells], place
+            (taught,) = [one for one in cells if one["id"] == cell]
+            assert re.search("^#+ ", "".join(taught["source"]), re.MULTILINE), place
             # chapters write "Gated DeltaNet", show the step of a cell, and what `compare` returns
             spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ?", name.removesuffix("Cell").replace("Comparison", "compare"))
             assert any(re.search(rf"\b{spaced}", "".join(one["source"])) for one in cells), (name, place)

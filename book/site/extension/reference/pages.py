@@ -1,7 +1,7 @@
 """Make a page of each public name of the package companion, and one that lists them by chapter.
 
 Sphinx's autodoc writes the signature, and `docstrings.py` the rest, from the docstrings, which are in English in every
-edition. taught.yml says which cells of the chapters teach a name.
+edition. taught.yml says which sections of the chapters teach a name.
 """
 
 import inspect
@@ -16,6 +16,7 @@ from textwrap import shorten
 
 import yaml
 from docutils import nodes
+from docutils.parsers.rst import roles
 from sphinx import addnodes
 from sphinx.highlighting import PygmentsBridge
 from sphinx.locale import _
@@ -67,17 +68,29 @@ def page_of(name, edition):
     if inspect.isclass(thing):
         method = ".. automethod:: forward" if hasattr(thing, "forward") else ".. autoproperty:: ok"
         member = [f"   {method}", ""]
-    source = Path(inspect.getsourcefile(thing))
-    path = source.relative_to(Path(companion.__file__).parents[1]).as_posix()
+    sources = [line for module in docstrings.modules(thing) for line in source_of(module, name)]
     return [
         ":orphan:", ":nosearch:", f":head_title: companion.{name} (PyTorch)", f":description: {description}", "",
         heading, "=" * len(heading), "",
         taught % {"chapters": chapters}, "",
         f".. {directive}:: companion.{name}", "", *member,
-        ".. raw:: html", "",
-        f'   <details class="hide"><summary>{escape(_("Source"))}: <code>{path}</code></summary>',
-        *(f"   {line}" for line in highlighted(source).splitlines()), "   </details>",
+        ".. raw:: html", "", *(f"   {line}" for line in sources),
     ]  # fmt: skip
+
+
+def source_of(module, name):
+    """Return the lines of HTML that show a module's source, with a link to where it defines a name."""
+    path = Path(module.__file__).relative_to(Path(companion.__file__).parents[1]).as_posix()
+    code = highlighted(Path(module.__file__))
+    definition = re.search(
+        rf'<span class="k">(class|def)</span><span class="w"> </span><span class="n[cf]">{name}</span>', code
+    )
+    link = ""
+    if definition:
+        code = f'{code[: definition.start()]}<a id="source"></a>{code[definition.start() :]}'
+        link = f'<p><a href="#source"><code>{definition[1]} {name}</code></a></p>'
+    heading = f"<summary>{escape(_('Source'))}: <code>{path}</code></summary>"
+    return [f'<details class="hide">{heading}{link}', *code.splitlines(), "</details>"]
 
 
 def list_of_names(edition):
@@ -106,7 +119,8 @@ def highlighted(path):
 def highlight_all():
     """Highlight the modules of all names, so that forked processes share the result."""
     for name in TAUGHT:
-        highlighted(Path(inspect.getsourcefile(getattr(companion, name))))
+        for module in docstrings.modules(getattr(companion, name)):
+            highlighted(Path(module.__file__))
 
 
 def title(edition, place):
@@ -132,6 +146,7 @@ def describe(app, what, name, thing, options, lines):
     _package, public, *method = name.split(".")
     words = {
         "arguments": _("Arguments"), "shapes": _("Shapes"), "returns": _("Returns"), "errors": _("Errors"),
+        "notes": _("Notes"),
     }  # fmt: skip
     if method:
         read = docstrings.read_method(thing, getattr(companion, public)) if callable(thing) else None
@@ -139,10 +154,33 @@ def describe(app, what, name, thing, options, lines):
         return
     parts = docstrings.read(thing)
     if letters := docstrings.letters(thing):
-        parts.shapes.append(letters.removeprefix("Shapes: "))
+        parts.shapes.append(letters)
     lines[:] = docstrings.fields(parts, public, words)
     if papers := docstrings.papers(thing):
-        lines += [f":{_('Papers')}: {docstrings.to_rst(' '.join(papers), public).strip()}", ""]
+        lines += [f":{_('Papers')}:", ""]
+        for text in papers:
+            written = [docstrings.to_rst(text, public).strip(), ""]
+            lines += [f"   {line}" for line in (docstrings.to_math(text) if text.startswith(" ") else written)]
+
+
+# Types that the package has for type checkers, and what they stand for.
+TYPES = {
+    "input: Any, hx: Any": "input: Tensor | PackedSequence, hx: Tensor | None",
+    "tuple[Tensor, Any]": "tuple[Tensor, Tensor | tuple[Tensor, ...]]",
+    "Iterable[Any]": "Iterable[Module]",
+    "**call: Any": "**call",
+    "Sequences": "Tensor | PackedSequence",
+}
+
+
+def spell_types(app, what, name, thing, options, signature, returns):
+    """Replace types that say nothing to readers."""
+    signature, returns = (text and re.sub(r"~[\w.]+\.(?=\w)", "", text) for text in (signature, returns))
+    if returns == "Any":
+        returns = "tuple[Sequences, Tensor]"
+    for short, long in TYPES.items():
+        signature, returns = (text and text.replace(short, long) for text in (signature, returns))
+    return signature, returns
 
 
 class MarkEnglish(SphinxPostTransform):
@@ -164,13 +202,19 @@ class MarkEnglish(SphinxPostTransform):
             node["classes"].append(f"language-{edition.html}")
 
 
+ENTRY = re.compile(rf'(<li class="toctree-l1)("><a class=")(reference internal" href="{REFERENCE}\.html")')
 SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
 
 
 def finish_page(app, pagename, templatename, context, doctree):
-    """Make the list of names the previous page of each name, and the lines of a signature spans: a list needs terms."""
+    """Make the list of names the previous page of each name, and the current one among the chapters.
+
+    The lines of a signature become spans: a list needs terms.
+    """
     if posixpath.basename(pagename) in edition_of(app).reference:
         context["prev"] = {"link": f"{REFERENCE}.html", "title": _("Reference")}
+        toctree = context["toctree"]
+        context["toctree"] = lambda **kwargs: ENTRY.sub(r"\1 current\2current \3", toctree(**kwargs))
         context["body"] = SIGNATURE.sub(
             lambda found: re.sub("</d[ld]>", "</span>", re.sub("<d[ld]>", '<span class="line">', found[0])),
             context["body"],
@@ -188,8 +232,11 @@ def set_options(app, config):
 
 def setup(app):
     app.setup_extension("sphinx.ext.autodoc")
+    # code in which no line breaks
+    roles.register_local_role("formula", roles.CustomRole("formula", roles.code_role, {"class": ["formula"]}))
     app.add_post_transform(MarkEnglish)
     app.connect("config-inited", set_options, priority=100)
     app.connect("builder-inited", write_pages)
     app.connect("autodoc-process-docstring", describe)
+    app.connect("autodoc-process-signature", spell_types)
     app.connect("html-page-context", finish_page)
