@@ -164,21 +164,16 @@ const render = ({ model, el }) => {
   const all = () => [...charactersOf("beginning"), ...charactersOf("written")];
   let loaded = null;
 
-  /* Whether the text is the stored one so far, and what was stored about its next character. */
-  const fromStore = () =>
-    stored &&
-    ["beginning", "temperature", "seed"].every((name) => model.get(name) === stored[name]) &&
-    stored.written.startsWith(model.get("written"));
-  const storedStep = () => (!loaded && fromStore() ? stored.steps[charactersOf("written").length] : undefined);
+  /* Whether the stored text is shown, and what was stored about its next character. */
+  const replays = () => stored && !loaded;
 
   /* The next characters, likeliest first, with probabilities p, and the index that u draws. Only `at` if not known. */
   let rank = {};
   const chances = () => {
     const text = model.get("beginning") + model.get("written");
     const at = uniform(model.get("seed"), charactersOf("written").length);
-    const step = storedStep();
-    if (step) {
-      const [characters, thousandths, drawn] = step;
+    if (replays()) {
+      const [characters, thousandths, drawn] = stored.steps[charactersOf("written").length];
       return { at, next: { characters, p: thousandths.map((n) => n / 1000) }, drawn };
     }
     if (!loaded && text !== writer.text) return { at };
@@ -192,7 +187,7 @@ const render = ({ model, el }) => {
 
   // Writing by hand, or with a timer, which stops when the text is changed in another way and waits while it is not seen.
   let [timer, setting, seen] = [null, false, false];
-  const room = () => (loaded ? MOST.written - charactersOf("written").length : storedStep() ? 1 : 0);
+  const room = () => (loaded ? MOST.written : stored ? stored.steps.length - 1 : 0) - charactersOf("written").length;
   const add = (character) => {
     if (room() < 1) return;
     setting = true;
@@ -210,15 +205,11 @@ const render = ({ model, el }) => {
   const stop = () => {
     clearInterval(timer);
     timer = null;
-    setContent(run, words.write);
     update();
   };
   const write = () => {
     if (timer !== null) return stop();
-    if (!loaded && !storedStep()) {
-      const { beginning, temperature, seed } = stored;
-      set({ beginning, temperature, seed, written: "" });
-    }
+    if (replays() && !room()) set({ written: "" });
     let left = RUN;
     if (reducedMotion()) while (left-- && room()) writeOne();
     else {
@@ -228,11 +219,10 @@ const render = ({ model, el }) => {
         else stop();
       };
       timer = setInterval(step, loaded ? PAUSE : SLOW_PAUSE);
-      setContent(run, words.stop);
+      update();
     }
   };
   const onText = () => setting || timer === null || stop();
-  const onChance = () => stored && !loaded && model.get("written") && (stop(), set({ written: "" }));
   const run = button(words.write, write);
   const back = () => (stop(), set({ written: charactersOf("written").slice(0, -1).join("") }));
 
@@ -278,6 +268,8 @@ const render = ({ model, el }) => {
     },
   );
 
+  waiting.element.append(html("span", {}, words.purpose));
+
   const picture = diagram(words, take);
   const others = Array.from({ length: ROWS }, (_, k) => button(" ", () => take(k)));
   const [begun, written] = [html("b"), html("span")];
@@ -307,9 +299,17 @@ const render = ({ model, el }) => {
       unit.element,
     ),
   ];
+  const sliders = html(
+    "div",
+    { class: "controls" },
+    slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
+    slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` }),
+  );
   const showLoaded = () => {
     change(page, { hidden: !loaded && !stored && !model.get("written") });
     change(run, { hidden: !loaded && !stored });
+    setContent(run, timer !== null ? words.stop : replays() && !room() ? words.restart : words.write);
+    change(sliders, { hidden: replays() }); // what is stored does not depend on them
     for (const element of later) change(element, { hidden: loaded === null });
   };
 
@@ -318,7 +318,7 @@ const render = ({ model, el }) => {
     showLoaded();
     const { at, next, drawn } = chances();
     const [begin, since, text] = [charactersOf("beginning"), charactersOf("written"), all()];
-    const known = fromStore() ? stored.values.slice(0, text.length) : undefined;
+    const known = replays() ? stored.values.slice(0, text.length) : undefined;
     const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")])) ?? known;
     picture.set(text, next, drawn, at, { choosable: loaded !== null });
     paintBegun(begin, values);
@@ -336,7 +336,7 @@ const render = ({ model, el }) => {
       const [[likeliest, p], [character, q]] = [chance(0), chance(drawn)];
       return fill(words.drawn, { likeliest, p, u: fixed(at), drawn: character, q });
     };
-    chosen.set(!next ? words.unread : loaded && !room() ? words.full : outcome());
+    chosen.set(!next ? words.unread : room() ? outcome() : loaded ? words.full : stored ? words.go_on : outcome());
     if (!values) return;
     // a value, and the text before it
     const place = (k) => [
@@ -360,31 +360,23 @@ const render = ({ model, el }) => {
   const parts = [
     page,
     html("div", { class: "strip" }, run, one, backwards, restart, waiting.element),
+    beginning,
     picture.element,
     chosen.element,
     instead,
-    html(
-      "div",
-      { class: "controls" },
-      slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
-      slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` }),
-    ),
-    beginning,
+    sliders,
     inside,
   ];
   const sight = new IntersectionObserver((entries) => (seen = entries.at(-1).isIntersecting));
   sight.observe(el);
   const texts = ["beginning", "written"];
-  const chance = ["temperature", "seed"];
   for (const name of texts) model.on(`change:${name}`, onText);
-  for (const name of chance) model.on(`change:${name}`, onChance);
   model.on("change:beginning", follow);
   follow();
-  const remove = show(model, el, parts, [...texts, ...chance, "unit"], update);
+  const remove = show(model, el, parts, [...texts, "temperature", "seed", "unit"], update);
   if (stored && !reducedMotion()) write();
   return () => {
     for (const name of texts) model.off(`change:${name}`, onText);
-    for (const name of chance) model.off(`change:${name}`, onChance);
     sight.disconnect();
     model.off("change:beginning", follow);
     waiting.remove();

@@ -17,8 +17,9 @@ from companion.learning.writer import load_writer, path_of
 # the unit that the chapter finds for quotations.
 BEGINNINGS = {"en": "“What’s that?” said ", "ja": "「それは何だい」と", "ko": "“이게 뭐예요?” ", "zh": "“水开了没有？”"}
 UNITS = {"en": 149, "ja": 96, "ko": 37, "zh": 94}
-# What the front page shows before it has the weights: a seed whose text has quotations, and a number of characters.
-STORED = {"en": (79, 106), "ja": (87, 70), "ko": (39, 76), "zh": (75, 60)}
+# What the front page shows before it has the weights: a seed whose text has quotations, and a number of characters. Its
+# last word is complete.
+STORED = {"en": (79, 104), "ja": (87, 71), "ko": (39, 82), "zh": (75, 66)}
 MOST = {"beginning": 400, "written": 2000}  # characters: a page reads them in less than a second
 
 writer_of = cache(load_writer)
@@ -79,12 +80,13 @@ class Writing(Loading):
         """Return a state that the page can show without the weights, because it has in `stored` what the writer writes.
 
         Each step has the eight likeliest characters, and the drawn one if it is another; their probabilities in
-        thousandths; and the index of the drawn one. `values` are those of the unit after each character of the text.
+        thousandths; and the index of the drawn one. The last step is what comes after the text. `values` are those of
+        the unit after each character of the text.
         """
         seed, length = STORED.get(language, STORED["en"])
         figure = cls(language, temperature=0.6, seed=seed)
         state, steps = own_state(figure.get_state()), []
-        for names, p, drawn in figure._draw(0, length):
+        for names, p, drawn in figure._draw(0, length + 1):
             rows = [*range(8)] if drawn < 8 else [*range(8), drawn]
             thousandths = [round(1000 * p[k].item()) for k in rows]
             steps.append([[names[k] for k in rows], thousandths, rows.index(drawn)])

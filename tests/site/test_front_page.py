@@ -16,6 +16,7 @@ PHONE = {"width": 360, "height": 740}
 STORED = Writing.front_page("en")["stored"]
 TEXT = "document.querySelector('.written').textContent"
 BACK = ".resume:not([hidden]) a"
+PLACE = ".resume:not([hidden]) .facts"
 
 
 def opened_front(browser, address, **options):
@@ -35,7 +36,7 @@ def test_figure_writes_by_itself_on_the_first_screen_until_it_is_stopped(browser
     """Check that it waits while it is out of sight, and shows the same when the writer is loaded."""
     with opened_front(browser, address) as page:
         page.wait_for_function(f"{TEXT}.length > 30")
-        assert page.get_by_role("link", name="Start reading").bounding_box()["y"] < 400
+        assert page.get_by_role("link", name="Start reading").bounding_box()["y"] < 450
         stop = page.locator("[data-figure]").get_by_role("button", name="Stop")
         assert stop.bounding_box()["y"] < PHONE["height"] - 24
         page.evaluate("scrollTo(0, 3000)")
@@ -49,23 +50,30 @@ def test_figure_writes_by_itself_on_the_first_screen_until_it_is_stopped(browser
         stopped, before = page.evaluate(TEXT), seen(page)
         page.wait_for_timeout(500)
         assert page.evaluate(TEXT) == stopped and (STORED["beginning"] + STORED["written"]).startswith(stopped)
+        temperature = page.get_by_label("temperature")
+        assert not temperature.is_visible()  # it has no effect on what is stored
         page.get_by_role("button", name="Load the writer").click()
-        page.locator("textarea").wait_for()
+        box = page.locator("textarea")
+        box.wait_for()
+        assert temperature.is_visible()
+        top = page.locator(".written").bounding_box()["y"]
+        assert box.bounding_box()["y"] + box.bounding_box()["height"] - top < PHONE["height"] / 2
         for now, then in zip(seen(page), before, strict=True):
             assert now == pytest.approx(then, abs=0.011)
         assert page.evaluate(TEXT) == stopped
 
 
 def test_figure_rests_for_readers_who_want_no_motion(browser, address):
-    """Check that the button then shows the whole text at once, and that a slider leads back to the beginning."""
+    """Check that the button then shows the whole text at once, that bars still stand at its end, and what it says."""
     with opened_front(browser, address, reduced_motion="reduce") as page:
         page.wait_for_timeout(700)
         assert page.evaluate(TEXT) == STORED["beginning"]
         page.get_by_role("button", name="Write", exact=True).click()
         assert page.evaluate(TEXT) == STORED["beginning"] + STORED["written"]
-        page.get_by_label("temperature").press("ArrowRight")
-        page.wait_for_function(f"{TEXT} === {STORED['beginning']!r}")
-        page.get_by_role("button", name="Write", exact=True).click()
+        page.get_by_text("Load the writer to go on.").first.wait_for()
+        numbers, _ = seen(page)
+        assert numbers[0] == pytest.approx(STORED["steps"][-1][1][0] / 1000, abs=0.01)
+        page.get_by_role("button", name="Restart").click()
         assert page.evaluate(TEXT) == STORED["beginning"] + STORED["written"]
 
 
@@ -87,17 +95,25 @@ def test_reader_who_returns_is_led_to_where_they_stopped(browser, address):
         page.goto(f"{address}/en/lstm.html#six-equations")
         page.wait_for_function("document.querySelector('#six-equations').getBoundingClientRect().top < 100")
         heading = page.locator("#six-equations > h2").text_content().removesuffix("¶")
-        page.goto(f"{address}/en/search.html")  # no chapter
         page.goto(f"{address}/en/index.html")
-        assert re.fullmatch(rf"8\. LSTM.* › {heading}", page.locator(BACK).text_content())
+        assert not page.locator(BACK).is_visible()  # opened, but not read
+        page.go_back()
+        page.mouse.move(180, 400)
+        page.mouse.wheel(0, 40)
+        page.wait_for_timeout(300)
+        page.goto(f"{address}/en/search.html")  # no chapter
+        page.goto(f"{address}/en/gru.html")  # only opened
+        page.goto(f"{address}/en/index.html")
+        assert re.fullmatch(rf"8\. LSTM.* › {heading}", page.locator(PLACE).text_content())
         page.locator(BACK).click()
         page.wait_for_url("**/lstm.html#*")
         assert abs(page.locator("#six-equations").evaluate("section => section.getBoundingClientRect().top")) < 740
         page.go_back()
         page.evaluate("localStorage.setItem('stopped', localStorage.getItem('stopped').replace('en', 'ja'))")
         page.reload()  # after a visit to another edition, whose headings are in its language
-        assert page.locator(BACK).text_content() == page.locator("#chapters a[href='lstm.html']").text_content()
+        assert page.locator(PLACE).text_content() == page.locator("#chapters a[href='lstm.html']").text_content()
         page.get_by_role("button", name="Forget this").click()
+        assert page.evaluate("document.activeElement.textContent") == "Start reading"
         page.reload()
         assert not page.locator(".resume").is_visible() and page.evaluate("localStorage.getItem('stopped')") is None
 

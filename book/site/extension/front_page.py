@@ -127,10 +127,10 @@ class FillFrontPage(SphinxPostTransform):
                 if other != self.edition
             )
         return (
-            f'<div class="start"><p><a class="go" href="{first}.html">{escape(_("Start reading"))}</a>'
+            f'<div class="start"><p class="resume" hidden><a class="go">{escape(_("Continue"))}</a>'
+            f' <span class="facts"></span> <button type="button">{escape(_("Forget this"))}</button></p>'
+            f'<p class="first"><a class="go" href="{first}.html">{escape(_("Start reading"))}</a>'
             f' <span class="facts">{facts}</span></p>'
-            f'<p class="resume" hidden>{escape(_("You stopped at"))} <a></a>'
-            f' <button type="button">{escape(_("Forget this"))}</button></p>'
             f"{f'<p class=editions>{languages}</p>' if languages else ''}</div>"
         )
 

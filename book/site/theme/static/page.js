@@ -118,7 +118,10 @@
       if (frame.nextSibling.checkVisibility()) frame.nextSibling.checked = true;
     });
 
-  // A chapter stores where the reader leaves it, and the front page leads back. The browser sends this to nobody.
+  // A chapter that is read stores where the reader leaves it, and the front page leads back. The browser sends this to
+  // nobody. A chapter counts as read when the reader has scrolled, which an input precedes, or has seen it for a while.
+  const WHILE = 20_000; // milliseconds
+  let [acted, read, clock] = [false, false, null];
   const above = (selector) =>
     [...document.querySelectorAll(selector)].findLast((place) => place.getBoundingClientRect().top < innerHeight / 4);
   const leave = () => {
@@ -129,9 +132,19 @@
       JSON.stringify({ name, place: above("article .place")?.id, heading, edition: root.dataset.edition }),
     );
   };
+  const watch = () => {
+    clearTimeout(clock);
+    if (document.hidden) return read && leave();
+    [acted, read] = [false, false];
+    clock = setTimeout(() => (read = true), WHILE);
+  };
   if (document.querySelector(".begin")) {
-    addEventListener("pagehide", leave);
-    document.addEventListener("visibilitychange", () => document.hidden && leave());
+    for (const name of ["wheel", "touchmove", "keydown", "pointerdown"])
+      addEventListener(name, () => (acted = true), { capture: true, passive: true });
+    addEventListener("scroll", () => (read ||= acted), { passive: true });
+    addEventListener("pagehide", () => read && leave());
+    document.addEventListener("visibilitychange", watch);
+    watch();
   }
   const line = document.querySelector(".resume");
   const resume = () => {
@@ -140,13 +153,15 @@
     const [link, title] = [line.querySelector("a"), chapter?.textContent];
     line.hidden = !chapter;
     link.href = `${name}#${place ?? ""}`;
-    link.textContent = heading && edition === root.dataset.edition ? `${title} › ${heading}` : title;
+    line.querySelector(".facts").textContent =
+      heading && edition === root.dataset.edition ? `${title} › ${heading}` : title;
   };
   line?.querySelector("button").addEventListener("click", () => {
     try {
       localStorage.removeItem("stopped");
     } catch {}
     line.hidden = true;
+    document.querySelector(".start .first a").focus();
   });
   if (line) addEventListener("pageshow", resume); // also when the reader goes back
 
