@@ -145,6 +145,7 @@ def same_outputs(original, cell, edition):
 def fixed_parts(markdown):
     """Count the parts of a text that no translation changes: formulas, code, links, labels, numbers in tables."""
     counts, rest = Counter(), re.sub("`make lab LANGUAGE=[a-z]+`", "`make lab`", markdown)  # the edition's own chapters
+    rest = re.sub(r"\{repository\}`[^`\n]+`", "`{repository}`", rest)  # a link with translated words
     for name, pattern in {
         "block": r"(?ms)^(?:```|:::).*?^(?:```|:::)",
         "formula": r"(?s)\$\$.+?\$\$",
