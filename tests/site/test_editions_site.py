@@ -46,6 +46,10 @@ MAY_STAY = {
     "md",
     "pdf",
     "English",
+    "PyTorch",
+    "RNN",
+    "LSTM",
+    "GRU",
 }
 
 
