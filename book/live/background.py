@@ -36,23 +36,13 @@ class BackgroundFetch:
     """
 
     def __init__(self, command=(sys.executable, "-c", PREPARE)):
-        self.process, self.reason = None, ""
+        self.process, self.command, self.reason = None, None, ""
         if fetch.up_to_date():
             return
         if not shutil.which("npm"):
             self.reason = f"To run cells on these pages, install npm (Node.js). {HINT}"
             return
-        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 (read later)
-        # In a session of its own, so that `stop` reaches npm too.
-        self.process = subprocess.Popen(
-            command,
-            cwd=fetch.ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            text=True,
-            start_new_session=True,
-        )
+        self.command = command
 
     def __enter__(self):
         return self
@@ -72,8 +62,19 @@ class BackgroundFetch:
         """Call `add` in a thread when the parts have come, and print one line. Return the thread, or None."""
         if self.reason:
             print(self.reason, flush=True)
-        if not self.process:
+        if not self.command:
             return None
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 (read later)
+        # In a session of its own, so that `stop` reaches npm too.
+        self.process = subprocess.Popen(
+            self.command,
+            cwd=fetch.ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            start_new_session=True,
+        )
         thread = threading.Thread(target=self._finish, args=(add,), daemon=True)
         thread.start()
         return thread
