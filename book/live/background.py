@@ -1,4 +1,4 @@
-"""Fetch what pages need to run their cells in the background, while the site is built and read.
+"""Fetch what pages need to run their cells in the background, while the site is read.
 
 `make book` uses this: the first build does not wait for the parts, and its pages run their cells once they have come.
 """
@@ -14,14 +14,14 @@ import threading
 
 from book.live import fetch
 
-# `fetch.prepare` in a process of its own, which gives way to the build.
+# `fetch.prepare` in a process of its own, which gives way to others.
 PREPARE = """
 import os, sys
 from book.live import fetch
 if hasattr(os, "nice"):
     os.nice(19)
 try:
-    fetch.prepare(lambda text: print(text, flush=True))
+    fetch.prepare()
 except fetch.Missing as error:
     sys.exit(str(error))
 """

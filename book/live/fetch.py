@@ -54,20 +54,17 @@ class Missing(Exception):
     """A part could not be fetched from any source."""
 
 
-def fetch(report=lambda text: None):
+def fetch():
     """Write _build/live, which has everything except the book's own code."""
-    prepare(report)
+    prepare()
     replace()
 
 
-def prepare(report):
-    """Write the parts into NEW. `report` is called with a line of text as each step begins.
-
-    Raises Missing if a part cannot be fetched.
-    """
+def prepare():
+    """Write the parts into NEW, and print a line as each step begins. Raises Missing if a part cannot be fetched."""
     shutil.rmtree(NEW, ignore_errors=True)
     NEW.mkdir(parents=True)
-    report("Fetching what pages need to run cells: 1 of 3, Python for the browser, the editor and fonts")
+    print("Fetching what pages need to run cells: 1 of 3, Python for the browser, the editor and fonts", flush=True)
     try:
         modules = npm.install(HERE, ROOT / "_build" / "npm")
     except npm.NpmError as error:
@@ -78,11 +75,11 @@ def prepare(report):
     (NEW / f"{WASM}.gz").write_bytes(gzip.compress((pyodide / WASM).read_bytes(), mtime=0))
     lock = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))
     (NEW / "pyodide-lock.json").write_text(json.dumps(lock | {"packages": {}}), encoding="utf-8")
-    report(f"Fetching what pages need to run cells: 2 of 3, {' and '.join(SETTINGS['wheels'])}")
+    print(f"Fetching what pages need to run cells: 2 of 3, {' and '.join(SETTINGS['wheels'])}", flush=True)
     torch = add_torch(NEW, lock["info"])
     wheels = [wheel(package["file_name"], package["sha256"]) for package in with_dependencies(lock["packages"])]
     (NEW / "packages.zip").write_bytes(zip_bytes(contents(wheels)))
-    report("Fetching what pages need to run cells: 3 of 3, making the editor and the fonts")
+    print("Fetching what pages need to run cells: 3 of 3, making the editor and the fonts", flush=True)
     bundle(modules, NEW / "editor.js")
     (NEW / FONTS).mkdir()
     for language, file in SETTINGS["fonts"].items():
@@ -388,7 +385,7 @@ def licences(wheels, modules):
 
 if __name__ == "__main__":
     try:
-        fetch(print)
+        fetch()
     except Missing as error:
         sys.exit(f"{error}\nPages can be read, but their cells cannot run.")
     sizes = {name: path.stat().st_size / 1e6 for name, path in list_folder(FETCHED, "").items()}

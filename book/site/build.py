@@ -169,19 +169,17 @@ def listen(port, handler):
     sys.exit(f"{program}: the ports {port} to {port + 19} are all taken; choose another with --port")
 
 
-def serve(port, parts, language):
-    """Serve the site to this computer until interrupted, and let its cells run when `parts` have been fetched."""
+def serve(port, language):
+    """Serve the site to this computer until interrupted; fetch what it lacks to run cells, and add that to the site."""
     server = listen(port, functools.partial(http.server.SimpleHTTPRequestHandler, directory=SITE))
 
     def add():
         add_live_parts(SITE, select_editions(language))
         root_files.write_worker(SITE)
 
-    parts.then(add)
-    try:
+    with background.BackgroundFetch() as parts, contextlib.suppress(KeyboardInterrupt):
+        parts.then(add)
         server.serve_forever()
-    except KeyboardInterrupt:
-        return
 
 
 def main():
@@ -203,22 +201,6 @@ def main():
         sys.exit("build.py: there is no edition: no book/<language>/index.md")
     if arguments.live and not fetch.fetched():
         sys.exit("build.py: --live: no _build/live: fetch it with `python -m book.live.fetch`, or build without --live")
-    with background.BackgroundFetch() if arguments.serve else contextlib.nullcontext() as parts:
-        make(arguments, languages)
-        if not (SITE / "live" / "manifest.json").is_file():
-            if arguments.live:
-                sys.exit("build.py: --live: the site has no live/manifest.json, so its pages cannot run their cells")
-            if not arguments.serve:
-                print(
-                    "Cells do not run on these pages. `make live` fetches what they need, and builds the site with it."
-                )
-        print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
-        if arguments.serve:
-            serve(arguments.port, parts, arguments.edition)
-
-
-def make(arguments, languages):
-    """Build the editions and all that stands beside them; end the program if that fails."""
     SITE.mkdir(parents=True, exist_ok=True)
     for leftover in SITE.iterdir():  # from a deleted edition, or from `jupyter-book build .`
         if leftover.name not in languages:
@@ -230,6 +212,14 @@ def make(arguments, languages):
         finish(SITE, arguments.edition, arguments.pdf, arguments.archive, not arguments.no_cards)
     except RuntimeError as error:
         sys.exit(f"build.py: no PDF: {error}")
+    if not (SITE / "live" / "manifest.json").is_file():
+        if arguments.live:
+            sys.exit("build.py: --live: the site has no live/manifest.json, so its pages cannot run their cells")
+        if not arguments.serve:
+            print("Cells do not run on these pages. `make live` fetches what they need, and builds the site with it.")
+    print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
+    if arguments.serve:
+        serve(arguments.port, arguments.edition)
 
 
 if __name__ == "__main__":
