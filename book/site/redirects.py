@@ -6,13 +6,12 @@ A page that is gone becomes a small one that leads on; a page that cells have le
 import json
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
-
-import jinja2
 
 from book import moved
 from book.editions import ORIGINAL, Edition
-from book.site.root_files import TEMPLATES, translate
+from book.site.root_files import template_environment, translate
 
 # MOVED: anchor → new address, with "" for an address without an anchor. PAGE: the page that has the other anchors now.
 SCRIPT = """<script>
@@ -31,6 +30,9 @@ SCRIPT = """<script>
 """
 
 
+table = cache(moved.read)  # once for all pages of a build
+
+
 def address(place: str, edition: Edition) -> str:
     """Return the address of a place from the pages of an edition: the English one if the edition lacks the page."""
     page, _, cell = place.partition("#")
@@ -46,19 +48,17 @@ def script(edition: Edition, places: dict[str, str], page: str = "") -> str:
 
 def page_script(edition: Edition, page: str) -> str:
     """Return the script for a page that cells have left, or "" if none has."""
-    cells = moved.moved_cells(page, moved.read())
+    cells = moved.moved_cells(page, table())
     return script(edition, cells) if cells else ""
 
 
 def write(site: Path, built: Iterable[Edition]) -> None:
     """Write the pages that lead on into the folders of these editions."""
-    table = moved.read()
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
-    template = environment.get_template("moved.html")
+    template = template_environment().get_template("moved.html")
     for edition in built:
-        for page, place in moved.gone_pages(table).items():
+        for page, place in moved.gone_pages(table()).items():
             target = address(place, edition)
-            places = {"": place, **moved.moved_cells(page, table)}
+            places = {"": place, **moved.moved_cells(page, table())}
             values = {
                 "edition": edition,
                 "target": target,

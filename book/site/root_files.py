@@ -22,7 +22,7 @@ def write(site, base):
     """Write all files but the service worker. base: the site's address, or an empty string."""
     base = f"{base.rstrip('/')}/" if base else ""
     all_editions = editions()
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
+    environment = template_environment()
     environment.globals |= {
         "editions": all_editions,
         "original": ORIGINAL,
@@ -37,6 +37,11 @@ def write(site, base):
     sitemap.unlink(missing_ok=True)
     if base:  # a sitemap needs full addresses
         sitemap.write_text(sitemap_xml(site, base, all_editions), encoding="utf-8")
+
+
+def template_environment():
+    """Return what reads the templates of the pages that Sphinx does not write."""
+    return jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
 
 
 def write_worker(site):

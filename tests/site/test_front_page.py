@@ -6,7 +6,7 @@ import pytest
 
 from book import editions
 from book.site.extension.front_page import NEEDS
-from book.site.extension.reading_time import MAX_PIECE, read_pieces, reading_time
+from book.site.extension.reading_time import MAX_PIECE, english_notebook, read_pieces, reading_time
 from companion.figures import Writing
 from tests.project.paths import light_soup
 from tests.site.browsing import opened
@@ -125,7 +125,7 @@ def test_minutes_of_chapters_and_ways_are_those_of_the_pages(site, edition):
         name = term.a["href"].removesuffix(".html")
         listed.add(name)
         numbers = [int(number) for number in re.findall(r"\d+", term.select_one(".facts").get_text())]
-        assert numbers[:2] == [value for value in reading_time(english(name)) if value], name
+        assert numbers[:2] == [value for value in reading_time(english_notebook(name)) if value], name
     assert listed >= {*CHAPTERS}
     for way in page.select(".way"):
         facts = [fact.get_text() for fact in way.select(".facts")]
@@ -135,12 +135,8 @@ def test_minutes_of_chapters_and_ways_are_those_of_the_pages(site, edition):
         assert abs(sum(minutes) / 60 - float(hours)) <= 0.25
 
 
-def english(name):
-    return editions.BOOK / editions.ORIGINAL / f"{name}.ipynb"
-
-
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_chapters_are_read_in_pieces_and_after_what_they_need(name):
-    minutes = read_pieces(english(name)).values()
-    assert sum(minutes) == reading_time(english(name))[0] and 10 <= min(minutes) <= max(minutes) <= MAX_PIECE
+    minutes = read_pieces(english_notebook(name)).values()
+    assert sum(minutes) == reading_time(english_notebook(name))[0] and 10 <= min(minutes) <= max(minutes) <= MAX_PIECE
     assert all(CHAPTERS.index(needed) < CHAPTERS.index(name) for needed in NEEDS[name])

@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from book import editions
 from book.site.extension.interface_words import edition_of
 from book.site.extension.languages import is_on_site
-from book.site.extension.reading_time import read_pieces, reading_time
+from book.site.extension.reading_time import english_notebook, read_pieces, reading_time
 
 # Each chapter → the chapters that it needs; what those need is not repeated.
 NEEDS = {
@@ -104,7 +104,7 @@ class FillFrontPage(SphinxPostTransform):
 
     def facts(self, name, needs=()):
         """Return what stands beside a chapter: its minutes and exercises, and what it needs."""
-        if not (path := chapter_path(name)):
+        if not (path := english_notebook(name)):
             return []
         minutes, exercises = reading_time(path)
         facts = [_("%(minutes)s min") % {"minutes": minutes}]
@@ -139,7 +139,7 @@ class FillFrontPage(SphinxPostTransform):
         rows, total, number = [], 0, 0
         for chapter in chapters:
             name, _hash, section = chapter.partition("#")
-            if not (path := chapter_path(name)) or name not in self.chapters:
+            if not (path := english_notebook(name)) or name not in self.chapters:
                 continue
             pieces, titles, links = read_pieces(path, section), self.section_titles(name), []
             for first, minutes in pieces.items():
@@ -160,12 +160,6 @@ class FillFrontPage(SphinxPostTransform):
         """Return the titles of a page's sections: anchor → title."""
         links = self.env.tocs[name].findall(nodes.reference)
         return {link["anchorname"].removeprefix("#"): link.astext() for link in links}
-
-
-def chapter_path(name):
-    """Return the English notebook of a chapter, by which all editions count minutes, or None."""
-    path = editions.BOOK / editions.ORIGINAL / f"{name}.ipynb"
-    return path if path.is_file() else None
 
 
 def setup(app):

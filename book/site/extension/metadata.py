@@ -9,10 +9,9 @@ from docutils import nodes
 from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from book.editions import BOOK, ORIGINAL
 from book.site.extension.assignments import is_assignment
 from book.site.extension.interface_words import edition_of
-from book.site.extension.reading_time import reading_time
+from book.site.extension.reading_time import english_notebook, reading_time
 
 # Where page_scripts.py inserts the button that runs the page.
 RUN_PAGE = "<!-- run page -->"
@@ -28,8 +27,7 @@ class InsertReadingTime(SphinxPostTransform):
         path = Path(self.env.doc2path(self.env.docname))
         title = next(self.document.findall(nodes.title), None)
         if path.suffix == ".ipynb" and title is not None and not is_assignment(self.env):
-            english = BOOK / ORIGINAL / path.name
-            minutes, exercises = reading_time(english if english.is_file() else path)
+            minutes, exercises = reading_time(english_notebook(path.stem) or path)
             facts = [_("About %(minutes)s minutes to read") % {"minutes": minutes}]
             if exercises:
                 facts.append(_("%(number)s exercises") % {"number": exercises})

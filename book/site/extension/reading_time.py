@@ -2,7 +2,10 @@
 
 import json
 import re
+from functools import cache
 from itertools import accumulate, pairwise
+
+from book.editions import BOOK, ORIGINAL
 
 WORDS, LINES = 150, 15  # read in a minute
 MAX_PIECE = 30  # minutes
@@ -13,6 +16,12 @@ EQUATION = re.compile(r"\$\$.*?\$\$", re.DOTALL)
 PICTURE = re.compile(r"!\[.*?\]\(.*?\)", re.DOTALL)
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 EXERCISE = re.compile(r"^\*\*\d+\.\*\*", re.MULTILINE)
+
+
+def english_notebook(name):
+    """Return the path of a chapter's English notebook, by which all editions count minutes, or None."""
+    path = BOOK / ORIGINAL / f"{name}.ipynb"
+    return path if path.is_file() else None
 
 
 def reading_time(path):
@@ -26,6 +35,12 @@ def read_sections(path):
 
     The part before the first section has the id "". Exercises have no minutes.
     """
+    return count(path, path.stat().st_mtime_ns)
+
+
+@cache
+def count(path, _changed):
+    """Return what `read_sections` returns, for the file as it was when it was last changed."""
     sections, section, exercises = {"": 0}, "", 0
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])

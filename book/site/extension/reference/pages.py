@@ -127,7 +127,13 @@ def title(edition, place):
     """Return the title of a place's chapter in an edition, or in English if the edition lacks the chapter."""
     page = place.partition("#")[0]
     folder = edition.folder if edition.has(page) else BOOK / ORIGINAL
-    first = json.loads((folder / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"]
+    return title_of(folder / f"{page}.ipynb")
+
+
+@cache
+def title_of(path):
+    """Return the title of a notebook."""
+    first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"]
     return re.match(r"# (.+)", "".join(first))[1]
 
 
