@@ -71,6 +71,11 @@ class Edition:
         listed = REFERENCE in page_names(self.table)
         return {f"{REFERENCE}_{name}": name for name in (public_names() if listed else ())}
 
+    @cached_property
+    def samples(self):
+        """The names of the edition's pages; of those about public names, which are alike, only the longest."""
+        return self.pages - {*self.reference} | {*self.reference} & {f"{REFERENCE}_by_hand"}
+
     def has(self, page):
         return any((self.folder / f"{page}{suffix}").is_file() for suffix in (".md", ".ipynb"))
 

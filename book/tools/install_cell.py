@@ -14,7 +14,7 @@ import yaml
 
 from book.editions import BOOK, ORIGINAL
 from book.editions import read as edition_at
-from book.tools import store
+from book.tools import renumber, store
 from book.tools.translations import KEY, digest
 
 CONFIG = BOOK.parent / "_config.yml"
@@ -44,7 +44,7 @@ def install_cell(language):
     words = edition_at(BOOK / language).words
     package = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))["repository"]["install"]
     code = CODE.format(comment=words.get(COMMENT, COMMENT), package=package, failed=words.get(FAILED, FAILED))
-    cell = nbformat.v4.new_code_cell(code, id=CELL, metadata={"tags": TAGS}, execution_count=1)
+    cell = nbformat.v4.new_code_cell(code, id=CELL, metadata={"tags": TAGS})
     if language != ORIGINAL:
         cell.metadata[KEY] = digest(install_cell(ORIGINAL))
     return cell
@@ -60,12 +60,9 @@ def add_install_cell(notebook, language):
     if not any(map(imports_package, notebook.cells)):
         return
     others = [cell for cell in notebook.cells if cell.id != CELL]
-    if len(others) == len(notebook.cells):
-        for counted in (part for cell in others for part in (cell, *cell.get("outputs", ()))):
-            if counted.get("execution_count"):
-                counted.execution_count += 1
     first = next(place for place, cell in enumerate(others) if cell.cell_type == "code")
     notebook.cells = [*others[:first], install_cell(language), *others[first:]]
+    renumber(notebook)
 
 
 def language_of(path):

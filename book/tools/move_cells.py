@@ -24,7 +24,7 @@ import nbformat
 
 from book import moved
 from book.editions import BOOK, ORIGINAL
-from book.tools import headings, store, translations
+from book.tools import headings, renumber, store, translations
 from book.tools.execute import STATE, name_widgets
 from book.tools.place_links import Moves, rewrite_links
 
@@ -93,16 +93,6 @@ def plan(root, source, target, names=(), sections=(), whole=False, renamed=None,
     if twice := [old for old, new in new_ids.items() if taken.count(new) > 1]:
         raise MoveError(f"{target} would have two cells {new_ids[twice[0]]}: --rename {twice[0]}=another-id")
     return Moves(source, target, new_ids, whole)
-
-
-def renumber(notebook):
-    """Count the code cells from 1, as running the notebook does."""
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for number, cell in enumerate(code, start=1):
-        cell.execution_count = number
-        for output in cell.outputs:
-            if output.output_type == "execute_result":
-                output.execution_count = number
 
 
 def new_page(source, moves, language, titles, original_title):

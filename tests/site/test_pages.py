@@ -14,12 +14,7 @@ from tests.project.paths import light_soup
 from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
 from tests.site.links import broken_links
 
-# of the pages about names, which are alike, the longest
-ALL = [
-    (edition, name)
-    for edition in editions.editions()
-    for name in sorted(edition.pages - {"genindex"} - edition.reference.keys() | {"reference_by_hand"})
-]
+ALL = [(edition, name) for edition in editions.editions() for name in sorted(edition.samples - {"genindex"})]
 PAGES = [f"{edition.language}/{name}" for edition, name in ALL]
 # Pages for `make test`: a chapter and a generated page. `make prove` tests the others.
 SAMPLE = {"en/rnn", "en/search"}

@@ -161,9 +161,7 @@ def main():
             if arguments.edition and edition.language not in arguments.edition:
                 continue
             for page in sorted(edition.pages - {"genindex", "search"}):
-                # of the pages about names, which are alike, the longest
-                alike = page in edition.reference and page != "reference_by_hand"
-                if page not in arguments.page if arguments.page else alike:
+                if page not in (arguments.page or edition.samples):
                     continue
                 url = f"{address}/{edition.language}/{page}.html"
                 reports = [measure(lighthouse, url)]

@@ -137,10 +137,13 @@ unrolled.score = (sections) => {
   // The more often a word has been found, the less it adds; and it adds less in a longer text (BM25).
   const rate = ({ hits, length }) =>
     hits.reduce((sum, n, i) => sum + (rarities[i] * n * 2) / (n + 0.4 + (0.6 * length) / mean), 0);
-  // how much of the query a place has; what only its code has may be there by chance
-  const sure = ({ hits }) =>
-    hits.reduce((sum, n, i) => sum + (words[i].includes(" ") ? 0 : Math.min(n, 1) * rarities[i]), 0);
-  const share = ({ hits }) => hits.reduce((sum, n, i) => sum + (n && !words[i].includes(" ") ? rarities[i] : 0), 0);
+  // how much of the query a place has, by what a number of hits counts
+  const shareBy =
+    (count) =>
+    ({ hits }) =>
+      hits.reduce((sum, n, i) => sum + (words[i].includes(" ") ? 0 : count(n) * rarities[i]), 0);
+  const share = shareBy((n) => (n ? 1 : 0));
+  const sure = shareBy((n) => Math.min(n, 1)); // what only code has may be there by chance
   const most = Math.max(...sections.map(share));
   for (const section of sections) {
     section.score = rate(section) * (share(section) / most) ** 1.5 * (1 + 2.5 * section.likeness ** 2);
