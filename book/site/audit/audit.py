@@ -67,7 +67,7 @@ def build(folder, address, edition=None):
     """Build the site, or one edition, in `folder` as if for this address; return the folder of the pages."""
     for name in ("_toc.yml", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
-    for name in ("book", "companion", "assignments"):
+    for name in ("book", "companion", "assignments", "small_torch"):
         shutil.copytree(
             ROOT / name, folder / name, ignore=shutil.ignore_patterns("_build", "__pycache__", "node_modules")
         )
