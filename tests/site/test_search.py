@@ -48,7 +48,7 @@ LANDINGS = {  # query → page and place that its first result leads to
     "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor": "complaints#lengths",
     "Target 5 is out of bounds": "complaints#targets",
     "too many values to unpack": "complaints#state-tuple",
-    "do I need to pass h_0, zeros each batch?": "sequences#where-state-begins",
+    "do I need to pass h_0, zeros each batch?": "carried_state#where-state-begins",
     "pytorch lstm input shape batch_first": "lstm_parameters#batch-first",
     "last hidden state of a bidirectional lstm": "lstm_parameters#last-output-trap",  # far below its heading
 }

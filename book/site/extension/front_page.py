@@ -59,7 +59,7 @@ class Start(SphinxDirective):
 
 
 class Way(SphinxDirective):
-    """```{way} lstm memory#chrono```: the pieces of these chapters, or of all; from a section on, if it is named."""
+    """```{way} lstm forget_bias#chrono```: the pieces of these chapters, or of all; from a section on, if it is named."""
 
     optional_arguments = 1
     final_argument_whitespace = True

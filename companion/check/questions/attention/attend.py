@@ -61,7 +61,7 @@ MISTAKES = {
     "hidden_row_not_a_number~weights": ("", NO_SCORE, "", FILL, "weights", "weights @ value", f"{FILL} @ value"),
     "hidden_row_gradient_not_a_number": (MASK, f"scores.{HIDE}{NO_SCORE}", ADDED),
     "hidden_row_weights_left": (MASK, FILL, "weights", "weights @ value", f"{FILL} @ value", *ZEROS),
-    "causal_on_top": ("attention#block", "hidden = ~mask", "hidden = ~mask | torch.ones_like(mask).triu(1)"),
+    "causal_on_top": ("transformer#block", "hidden = ~mask", "hidden = ~mask | torch.ones_like(mask).triu(1)"),
     "mask_transposed": (SOFT, "hidden = ~mask", "hidden = ~mask.transpose(1, 2)"),
     "keys_reshaped": (SOFT, "query @ key.transpose(-2, -1)", "query @ key.reshape(len(key), size, -1)"),
     "keys_mixed_for_values": ("attention#five-words", "weights @ value", "weights @ key"),

@@ -95,7 +95,7 @@ MISTAKES = {
     "output_projection_missing": (HEADS, f"{OUT} + out_proj_bias", "joined"),
     "output_projection_transposed": (HEADS, OUT, "joined @ out_proj_weight"),
     "output_bias_missing": (HEADS, " + out_proj_bias", ""),
-    "input_added": ("attention#block", OUT, f"query + {OUT}"),
+    "input_added": ("transformer#block", OUT, f"query + {OUT}"),
     "weights_summed_over_heads": ("attention#heads-said", RESULT, "return output, weights.sum(dim=1)"),
     "weights_with_heads_in_batch": ("attention#heads-said", RESULT, "return output, weights.flatten(0, 1)"),
     "weights_with_heads_last": ("attention#heads-said", RESULT, "return output, weights.movedim(1, -1)"),

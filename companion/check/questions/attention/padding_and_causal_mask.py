@@ -19,7 +19,7 @@ def padding_and_causal_mask_reference(lengths, size):
     return mask
 
 
-MASK, CAUSAL, BOTH = "attention#mask", "attention#block", "causal & padding"
+MASK, CAUSAL, BOTH = "attention#mask", "transformer#block", "causal & padding"
 INSIDE, ENDS = "from_edge < ends", "lengths[:, None, None]"
 HIDDEN, IN_FRONT = ("mask = visible", "mask = ~visible"), ("from_edge = key", "from_edge = size - 1 - key")
 MISTAKES = {

@@ -32,7 +32,7 @@ GRADIENT_MISTAKES = {
     "padding_place_zeroed": "embedding#padding",
     "padding_row_removed": "embedding#padding",
     "repeats_in_row_lost": "embedding#any-shape",
-    "divided_by_frequency": "embedding#max-norm-said",
+    "divided_by_frequency": "embedding_parameters#max-norm-said",
     "divided_by_places": "",
     "grad_output_ignored": "embedding#gradient-rows",
     "gradient_to_all_rows": "embedding#gradient-said",

@@ -50,7 +50,7 @@ SHARED = {
     "hidden_ignored": ("lstm#six-equations", " + h @ weight_hh.T", ""),
     "view_for_transpose": ("lstm#one-product", "weight_ih.T", "weight_ih.reshape(weight_ih.T.shape)",
                            "weight_hh.T", "weight_hh.reshape(weight_hh.T.shape)"),
-    "state_detached": ("lstm#gradient-path", "    a = x", "    h, c = h.detach(), c.detach()\n    a = x"),
+    "state_detached": ("forget_bias#gradient-path", "    a = x", "    h, c = h.detach(), c.detach()\n    a = x"),
     "state_detached~h": ("", "h @ weight_hh.T", "h.detach() @ weight_hh.T"),
 }  # fmt: skip
 MISTAKES = {
@@ -72,7 +72,7 @@ MISTAKES = {
     "rows_interleaved": (HERE, ROWS, f"    {CUT.replace('= a', '= a.unflatten(-1, (-1, 3)).unbind(-1)')}\n{ROWS}"),
     "recurrent_weights_transposed": (
         "lstm#one-product", "h @ weight_hh.T", "torch.cat([h @ part for part in weight_hh.chunk(3)], dim=-1)"),
-    "c_detached": ("lstm#gradient-path", NEW, "keep * c.detach() + write * g"),
+    "c_detached": ("forget_bias#gradient-path", NEW, "keep * c.detach() + write * g"),
     "rows_in_no_order_asked": (HERE, *in_order("uog")),
 } | {f"rows_in_no_order_asked~{order}": ("", *in_order(order)) for order in ("guo", "oug", "ogu")} | SHARED  # fmt: skip
 

@@ -52,7 +52,7 @@ MISTAKES = {
     "peepholes_outside_sigmoid": (
         HERE, f"a_i + {I})", f"a_i) + {I}", f"a_f + {F})", f"a_f) + {F}", f"a_o + {O})", f"a_o) + {O}"),
     "peephole_on_candidate": (HERE, "torch.tanh(a_g)", "torch.tanh(a_g + weight_ci * c)"),
-    "peepholes_detached": ("lstm#gradient-path", *each("W * C.detach()")),
+    "peepholes_detached": ("forget_bias#gradient-path", *each("W * C.detach()")),
     "sigmoid_missing_on_i": ("lstm#input-gate", f"torch.sigmoid(a_i + {I})", f"(a_i + {I})"),
     "sigmoid_missing_on_f": ("lstm#forget-gate", f"torch.sigmoid(a_f + {F})", f"(a_f + {F})"),
     "sigmoid_missing_on_o": ("lstm#output-gate", f"torch.sigmoid(a_o + {O})", f"(a_o + {O})"),

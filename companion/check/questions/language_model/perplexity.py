@@ -36,7 +36,7 @@ def perplexity_reference(logits, targets, mask):
     return torch.exp(mean)
 
 
-PLACE, LOSS = "training#perplexity", "training#loss"
+PLACE, LOSS = "surprise#perplexity", "surprise#loss"
 MISTAKES = {
     "exp_missing": (PLACE, "torch.exp(mean)", "mean"),
     "base_two": (PLACE, "torch.exp(mean)", "2**mean"),

@@ -54,11 +54,11 @@ LAYER_MISTAKES = {
     "c_n_is_h_n": "lstm#which-is-which",
     "state_returned_flat": "lstm#state-order",
     "only_output_returned": "lstm#two-states",
-    "state_detached_each_step": "lstm#gradient-path",
+    "state_detached_each_step": "forget_bias#gradient-path",
     "state_detached_each_step~before": "",
-    "c_detached_each_step": "lstm#gradient-path",
+    "c_detached_each_step": "forget_bias#gradient-path",
     "c_detached_each_step~before": "",
-    "output_detached": "lstm#gradient-path",
+    "output_detached": "forget_bias#gradient-path",
 }
 
 

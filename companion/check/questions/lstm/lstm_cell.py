@@ -19,7 +19,7 @@ CELL_MISTAKES = {
     "old_c_returned": "lstm#cell-state",
     "only_h_returned": "lstm#two-states",
     "state_returned_nested": "lstm#two-states",
-    "c_detached": "lstm#gradient-path",
+    "c_detached": "forget_bias#gradient-path",
 }
 
 

@@ -12,7 +12,7 @@ MODULE_MISTAKES = {
     "state_returned_as_c_h": "lstm#state-order",
     "one_bias": "lstm#two-biases",
     "weights_transposed": "lstm#one-product",
-    "state_detached": "lstm#gradient-path",
+    "state_detached": "forget_bias#gradient-path",
     "state_detached~h": "",
     "default_state_missing": "lstm#from-cell-to-layer",
     "default_state_ones": "lstm#from-cell-to-layer",

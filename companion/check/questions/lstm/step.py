@@ -47,7 +47,7 @@ GATE_MISTAKES = {
     "hard_sigmoid": "lstm#sigmoid",
     "hard_sigmoid~steeper": "",
     "softmax_over_gates": "lstm#sigmoid",
-    "forget_bias_added": "lstm#forget-bias",
+    "forget_bias_added": "forget_bias#forget-bias",
     "biases_after_activation": "lstm#six-equations",
     "sigmoid_turned": "lstm#sigmoid",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")

@@ -21,7 +21,7 @@ PROJECTED_STEP_MISTAKES = {name: place for name, place in STEP_MISTAKES.items() 
 SEQUENCE_MISTAKES = {
     "state_not_carried": "lstm#from-cell-to-layer",
     "output_is_c": "lstm#which-is-which",
-    "state_detached_each_step": "lstm#gradient-path",
+    "state_detached_each_step": "forget_bias#gradient-path",
     "state_detached_each_step~before": "",
     "state_detached_each_step~last": "",
 }
@@ -29,14 +29,14 @@ STATES_MISTAKES = {
     "given_state_ignored": "lstm#from-cell-to-layer",
     "given_state_ignored~h": "",
     "given_state_ignored~c": "",
-    "state_detached": "lstm#gradient-path",
+    "state_detached": "forget_bias#gradient-path",
     "state_swapped": "lstm#state-order",
     "state_read_as_c_h": "lstm#state-order",
     "state_returned_as_c_h": "lstm#state-order",
     "c_n_is_h_n": "lstm#which-is-which",
     "h_n_always_batch_first": f"{CHAPTER}#batch-first-trap",
     "output_only_last": f"{CHAPTER}#first-look-said",
-    "output_detached": "lstm#gradient-path",
+    "output_detached": "forget_bias#gradient-path",
 }
 MODULE_MISTAKES = {
     "default_state_missing": "lstm#from-cell-to-layer",

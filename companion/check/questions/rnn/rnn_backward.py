@@ -24,7 +24,7 @@ BACKWARD_MISTAKES = {
     "tanh_slope_missing_on_way_back": "through_time#long-chains",
     "tanh_slope_missing_for_future": "through_time#by-hand",
     "recurrent_weights_missing_on_way_back": "through_time#long-chains",
-    "one_step_back_only": "through_time#truncation",
+    "one_step_back_only": "vanishing#truncation",
     "time_not_reversed": "through_time#by-hand-said",
     "grad_h_n_ignored": "rnn#two-results",
     "grad_output_last_only": "through_time#through-time",

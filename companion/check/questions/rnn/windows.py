@@ -10,9 +10,9 @@ from companion.check.engine.run_answer import inputs_of, note_changes, seed
 from companion.check.questions.weights import WEIGHTS, weights
 
 WINDOW_MISTAKES = {
-    "state_not_cut": "through_time#truncation",
-    "state_detached_each_step": "through_time#truncation",
-    "states_detached": "through_time#truncation",
+    "state_not_cut": "vanishing#truncation",
+    "state_detached_each_step": "vanishing#truncation",
+    "states_detached": "vanishing#truncation",
     "state_not_carried": "training#windows-said",
     "state_not_carried~zeros": "",
     "last_window_dropped": "training#windows-said",
@@ -32,8 +32,8 @@ WINDOW_MISTAKES = {
     "first_window_missing": "training#windows",
     "windows_reversed": "training#windows",
     "time_in_second_dimension": "rnn#time-first",
-    "earlier_windows_without_gradient": "through_time#truncation",
-    "input_detached": "through_time#truncation",
+    "earlier_windows_without_gradient": "vanishing#truncation",
+    "input_detached": "vanishing#truncation",
 }
 
 
@@ -170,7 +170,7 @@ QUESTION = Question(
     assignment="rnn",
     task=4,
     points=3,
-    place="through_time#truncation",
+    place="vanishing#truncation",
     call=windows_call,
     truth=windows_truth,
     reference=windows_reference,

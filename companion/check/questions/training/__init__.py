@@ -119,13 +119,13 @@ def note_learned(returned, model, outcome):
 # Mistakes of several questions: these lines occur in each of their references.
 
 LOSS = {
-    "softmax_before_loss": ("training#loss", "logits.flatten(0, 1)", "logits.softmax(-1).flatten(0, 1)"),
-    "nll_of_logits": ("training#loss", "F.cross_entropy", "F.nll_loss"),
+    "softmax_before_loss": ("surprise#loss", "logits.flatten(0, 1)", "logits.softmax(-1).flatten(0, 1)"),
+    "nll_of_logits": ("surprise#loss", "F.cross_entropy", "F.nll_loss"),
     "rows_mixed_up": ("training#targets", "logits.flatten(0, 1)", "logits.transpose(0, 1).flatten(0, 1)"),
     "rows_mixed_up~targets": ("", ".flatten())", ".T.flatten())"),
-    "last_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[-1]", ".flatten())", "[-1])"),
-    "first_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[0]", ".flatten())", "[0])"),
-    "targets_smoothed": ("training#loss", ".flatten())", ".flatten(), label_smoothing=0.1)"),
+    "last_step_only": ("surprise#loss", "logits.flatten(0, 1)", "logits[-1]", ".flatten())", "[-1])"),
+    "first_step_only": ("surprise#loss", "logits.flatten(0, 1)", "logits[0]", ".flatten())", "[0])"),
+    "targets_smoothed": ("surprise#loss", ".flatten())", ".flatten(), label_smoothing=0.1)"),
     "shifted_twice": (
         "training#targets",
         "logits.flatten(0, 1)",
@@ -147,31 +147,31 @@ LEARNING = LOSS | {
         "", "p.grad = None", "p.old, p.grad = p.grad, None", STEP, "pass", "loss.backward()",
         "[p.data.sub_(learning_rate * p.old) for p in parameters if p.old is not None]; loss.backward()",
     ),
-    "gradients_not_clipped": ("through_time#clip-source-said", CLIP, "pass"),
-    "max_norm_ignored": ("through_time#clip-source-said", CLIP, "p.grad *= min(1.0, 1.0 / float(norm))"),
+    "gradients_not_clipped": ("vanishing#clip-source-said", CLIP, "pass"),
+    "max_norm_ignored": ("vanishing#clip-source-said", CLIP, "p.grad *= min(1.0, 1.0 / float(norm))"),
     "each_gradient_clipped_alone": (
-        "through_time#clipping", "max_norm / float(norm)", "max_norm / max(float(p.grad.norm()), 1e-9)",
+        "vanishing#clipping", "max_norm / float(norm)", "max_norm / max(float(p.grad.norm()), 1e-9)",
     ),
-    "clipped_by_value": ("through_time#norm-or-value-said", CLIP, "p.grad.clamp_(-max_norm, max_norm)"),
+    "clipped_by_value": ("vanishing#norm-or-value-said", CLIP, "p.grad.clamp_(-max_norm, max_norm)"),
     "short_gradients_lengthened": (
-        "through_time#clipping", "min(1.0, max_norm / float(norm))", "max_norm / float(norm)",
+        "vanishing#clipping", "min(1.0, max_norm / float(norm))", "max_norm / float(norm)",
     ),
-    "loss_summed": ("training#loss", ".flatten())", '.flatten(), reduction="sum")'),
-    "loss_summed_over_steps": ("training#loss", ".flatten())", ".flatten()) * len(logits)"),
+    "loss_summed": ("surprise#loss", ".flatten())", '.flatten(), reduction="sum")'),
+    "loss_summed_over_steps": ("surprise#loss", ".flatten())", ".flatten()) * len(logits)"),
     "not_in_training_mode": ("training#loop-said", "model.train()", "model.eval()"),
-    "stepped_up": ("training#gradient-descent", "p -= learning_rate", "p += learning_rate"),
-    "learning_rate_ignored": ("training#gradient-descent", STEP, "p -= 0.001 * p.grad"),
+    "stepped_up": ("step_sizes#gradient-descent", "p -= learning_rate", "p += learning_rate"),
+    "learning_rate_ignored": ("step_sizes#gradient-descent", STEP, "p -= 0.001 * p.grad"),
     "learning_rate_ignored~hundredth": ("", STEP, "p -= 0.01 * p.grad"),
     "learning_rate_ignored~tenth": ("", STEP, "p -= 0.1 * p.grad"),
     "learning_rate_ignored~one": ("", STEP, "p -= p.grad"),
     "adam_for_descent": (
-        "training#adam", STEP, "p.by = getattr(p, 'by', None) or torch.optim.Adam([p], lr=learning_rate); p.by.step()",
+        "step_sizes#adam", STEP, "p.by = getattr(p, 'by', None) or torch.optim.Adam([p], lr=learning_rate); p.by.step()",
     ),
     "adam_for_descent~w": (
         "", STEP, "p.by = getattr(p, 'by', None) or torch.optim.AdamW([p], lr=learning_rate); p.by.step()",
     ),
     "momentum_added": (
-        "training#gradient-descent", STEP, "p.v = 0.9 * getattr(p, 'v', 0) + p.grad; p -= learning_rate * p.v",
+        "step_sizes#gradient-descent", STEP, "p.v = 0.9 * getattr(p, 'v', 0) + p.grad; p -= learning_rate * p.v",
     ),
     "losses_keep_their_graph": ("training#first-epoch-said", "loss.item()", "loss"),
 }  # fmt: skip

@@ -50,7 +50,7 @@ NEXT = """loss.backward()
                 continue"""
 MISTAKES = LEARNING | {
     "gradients_zeroed_once_an_epoch": ("training#first-epoch-said", *ZERO_EACH_EPOCH),
-    "one_step_an_epoch": ("training#gradient-descent", *ZERO_EACH_EPOCH, "loss.backward()", NEXT),
+    "one_step_an_epoch": ("step_sizes#gradient-descent", *ZERO_EACH_EPOCH, "loss.backward()", NEXT),
     "last_step_not_made": (
         "training#one-epoch", STEP,
         "p -= learning_rate * p.grad * (inputs is not batches[-1][0] or epoch < epochs - 1)",

@@ -56,8 +56,8 @@ NEXT = """loss.backward()
 MISTAKES = LEARNING | {
     "last_step_not_made": ("training#one-epoch", STEP, "p -= learning_rate * p.grad * (t + size < len(inputs))"),
     "state_not_carried": ("training#windows-said", CUT, "state = None"),
-    "state_cut_within_window": ("through_time#truncation", READ, STEP_BY_STEP),
-    "state_not_cut": ("through_time#truncation", CUT, "pass"),
+    "state_cut_within_window": ("vanishing#truncation", READ, STEP_BY_STEP),
+    "state_not_cut": ("vanishing#truncation", CUT, "pass"),
     "state_computed_again": (
         "training#windows-said", CUT, "state = before = model(inputs[t : t + size], before)[1].detach()",
         LISTS, LISTS + "; before = None",
@@ -86,7 +86,7 @@ MISTAKES = LEARNING | {
         "training#windows-said", RANGE, "range(0, inputs.shape[1], size)", BOTH[0], "inputs[:, t : t + size]",
         BOTH[1], "targets[:, t : t + size]",
     ),
-    "one_step_at_the_end": ("training#gradient-descent", "p.grad = None", "pass", "loss.backward()", NEXT),
+    "one_step_at_the_end": ("step_sizes#gradient-descent", "p.grad = None", "pass", "loss.backward()", NEXT),
 }  # fmt: skip
 
 
@@ -135,7 +135,7 @@ QUESTION = generate_question(
     task=5,
     points=3,
     stretch=True,
-    place="through_time#truncation",
+    place="vanishing#truncation",
     call=call,
     probes=probes,
     axes=AXES,
