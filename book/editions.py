@@ -50,7 +50,17 @@ class Edition:
         text = TABLE.read_text(encoding="utf-8").replace(f"book/{ORIGINAL}/", "")
         # The original keeps all entries, so that Sphinx reports a page that is missing.
         keep = (lambda page: True) if self.language == ORIGINAL else lambda page: page == REFERENCE or self.has(page)
-        return prune(yaml.safe_load(text), keep)
+        table = prune(yaml.safe_load(text), keep)
+        for part in table.get("parts", []):
+            part["caption"] = self.words.get(part["caption"], part["caption"])
+        return table
+
+    @cached_property
+    def road(self):
+        """The names of the chapters, in the order in which they are read: those of the numbered parts."""
+        return [
+            name for part in self.table.get("parts", [self.table]) if part.get("numbered") for name in page_names(part)
+        ]
 
     @cached_property
     def pages(self):

@@ -5,6 +5,9 @@
                                                         cells up to the next heading of its level
     python -m book.tools.move_cells training --all --to learning      rename a page, or append it to another one
 
+    python -m book.tools.move_cells training perplexity loss --instead surprise#loss       remove two cells; links and
+                                                        old addresses lead to this place instead
+
     --after CELL, --first, --last     where in the target: after a cell, after its title, or at its end (the default)
     --title en=Surprise --title ja=…  titles of a page that does not exist yet; it begins as a draft, after the source
     --rename old=new                  give a cell another id, because the target has a cell with its id
@@ -226,6 +229,43 @@ def move(root, moves, titles=None, after=None, first=False):
     return {**counts, "links within the two pages": local} if local else counts
 
 
+def remove(root, source, names, place):
+    """Remove cells in all editions; return file → number of rewritten links. place: where these and old addresses lead.
+
+    Raises MoveError if one of the cells does not exist, or the place does not exist without them.
+    """
+    target, _, anchor = place.partition("#")
+    pages = translations.pages(ORIGINAL, root, [""])
+    ids = {page: [cell.id for cell in translations.read(pages[page])] for page in {source, target} & pages.keys()}
+    if missing := [name for name in names if name not in ids.get(source, ())]:
+        raise MoveError(f"{source} has no cell {missing[0]}")
+    if anchor not in ids.get(target, ()) or (target == source and anchor in names):
+        raise MoveError(f"no cell {place} would be left: name one with --instead")
+    moves, before, local = Moves(source, target, dict.fromkeys(names, anchor)), digests(root), 0
+    for language in languages(root):
+        path = root / "book" / language / f"{source}.ipynb"
+        if not path.is_file():
+            continue
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells = [cell for cell in notebook.cells if cell.id not in names]
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source, count = moves.rewrite_local(cell.source, moved=False)
+                local += count
+        name_widgets(notebook)
+        renumber(notebook)
+        store(notebook, path)
+    counts = rewrite_links(root, moves)
+    for language in languages(root):
+        if language != ORIGINAL:
+            renew_digests(root, before, language)
+    path = root / "book" / "moved.yml"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    path.write_text(text + "".join(f"{source}#{name}: {place}\n" for name in names), encoding="utf-8")
+    moved.read(path)  # it must be YAML
+    return {**counts, "links within the page": local} if local else counts
+
+
 def names_in(cell):
     """Return the names that a code cell defines, and those that it uses."""
     try:
@@ -275,7 +315,9 @@ def main():
     parser.add_argument("cells", nargs="*")
     parser.add_argument("--section", action="append", default=[], metavar="CELL")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--to", required=True, metavar="PAGE")
+    end = parser.add_mutually_exclusive_group(required=True)
+    end.add_argument("--to", metavar="PAGE")
+    end.add_argument("--instead", metavar="PAGE#CELL")
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--after", metavar="CELL")
     place.add_argument("--first", action="store_true")
@@ -289,6 +331,11 @@ def main():
     if unknown := [language for language in titles if language not in languages(ROOT)]:
         sys.exit(f"move_cells.py: --title: there is no edition {unknown[0]}")
     try:
+        if arguments.instead:
+            counts = remove(ROOT, arguments.source, arguments.cells, arguments.instead)
+            headings.main()
+            print(f"Removed {len(arguments.cells)} cells from {arguments.source}, rewrote {sum(counts.values())} links")
+            return
         moves = plan(
             ROOT,
             arguments.source,

@@ -62,7 +62,11 @@ class Moves:
         def replace(match: re.Match[str]) -> str:
             nonlocal count
             leaves = match[1] in self.ids
-            page = "" if leaves == moved else f"{self.target if leaves else self.source}.ipynb"
+            page = (
+                ""
+                if leaves == moved or self.target == self.source
+                else f"{self.target if leaves else self.source}.ipynb"
+            )
             link = f"{page}#{self.ids.get(match[1], match[1])}"
             count += link != match[0]
             return link

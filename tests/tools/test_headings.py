@@ -30,7 +30,9 @@ def test_a_draft_has_the_headings_of_its_cells(tmp_path, monkeypatch):
     monkeypatch.setattr(headings, "ROOT", tmp_path)
     places = messages.places("ja")["places"]
     expected = {
-        place: words for place, words in places.items() if place.startswith("lstm#") and place != "forget_bias#forget-bias"
+        place: words
+        for place, words in places.items()
+        if place.startswith("lstm#") and place != "forget_bias#forget-bias"
     }
     assert "forget_bias#forget-bias" in places and headings.table("xx")["places"] == expected
     with pytest.raises(ValueError, match="companion/check/questions/ lead to cells that no chapter has: .*embedding#"):

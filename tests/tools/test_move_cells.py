@@ -175,6 +175,28 @@ def test_a_page_is_renamed(book):
     )
 
 
+def test_cells_are_removed_and_their_addresses_lead_elsewhere(book):
+    before = findings(book)
+    move_cells.remove(book, "tall", ["loop", "ones"], "tall#gates")
+    move_cells.remove(book, "tall", ["rest"], "wide#five")
+    for language in ("en", "ja"):
+        assert ids(book, language, "tall") == ["title", "imports", "gates", "figure", "proof"]
+        assert "See [below](#gates), [there](wide.ipynb)" in sources(book, language, "tall")["title"]
+        assert "[Loop](tall.ipynb#gates)" in sources(book, language, "wide")["title"]
+    assert 'place = "tall#gates", "tall#proof"' in (book / "companion/check/questions/step.py").read_text()
+    assert findings(book) == {finding for finding in before if finding[1] != "rest"}
+    assert moved.read(book / "book/moved.yml") == {
+        "tall#loop": "tall#gates", "tall#ones": "tall#gates", "tall#rest": "wide#five",
+    }  # fmt: skip
+    for names, place, message in (
+        (["lop"], "wide#five", "tall has no cell lop"),
+        (["gates"], "tall#gates", "no cell tall#gates would be left"),
+        (["gates"], "wide#four", "no cell wide#four would be left"),
+    ):
+        with pytest.raises(MoveError, match=message):
+            move_cells.remove(book, "tall", names, place)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from book import editions
 from book.site.extension.interface_words import edition_of
 from book.site.extension.languages import is_on_site
-from book.site.extension.reading_time import english_notebook, read_pieces, reading_time
+from book.site.extension.reading_time import english_notebook, reading_time
 
 # Each chapter → the chapters that it needs; what those need is not repeated.
 NEEDS = {
@@ -24,18 +24,33 @@ NEEDS = {
     "before_you_begin": (),
     "embedding": ("first_network",),
     "rnn": ("embedding",),
-    "training": ("rnn",),
-    "through_time": ("training",),
+    "surprise": ("first_network",),
+    "training": ("rnn", "surprise"),
+    "step_sizes": ("training",),
+    "through_time": ("rnn", "training"),
+    "vanishing": ("through_time",),
     "lstm": ("rnn",),
     "gru": ("lstm",),
-    "memory": ("gru", "training"),
-    "language_model": ("lstm", "training"),
+    "forget_bias": ("lstm", "vanishing"),
+    "memory": ("gru", "forget_bias"),
+    "language_model": ("lstm", "step_sizes"),
+    "sizes": ("language_model",),
+    "units": ("language_model",),
+    "carried_state": ("lstm", "training"),
     "sequences": ("lstm", "training"),
+    "names": ("sequences",),
     "series": ("lstm", "training"),
-    "attention": ("language_model",),
-    "without_waiting": ("gru", "training"),
-    "matrix_state": ("attention", "without_waiting"),
+    "forecasts": ("series",),
     "changing_the_cell": ("lstm",),
+    "attention": ("language_model",),
+    "transformer": ("attention",),
+    "without_waiting": ("gru", "training"),
+    "state_tracking": ("without_waiting",),
+    "newton": ("without_waiting",),
+    "matrix_state": ("attention", "without_waiting"),
+    "chunks": ("matrix_state",),
+    "todays_models": ("transformer", "state_tracking", "chunks"),
+    "embedding_parameters": (),
     "lstm_parameters": (),
     "complaints": (),
     "assignments": (),
@@ -47,7 +62,7 @@ class StartNode(nodes.General, nodes.Element):
 
 
 class WayNode(nodes.General, nodes.Element):
-    """The pieces of some chapters, in order."""
+    """Some pages, in order."""
 
 
 class Start(SphinxDirective):
@@ -59,7 +74,7 @@ class Start(SphinxDirective):
 
 
 class Way(SphinxDirective):
-    """```{way} lstm forget_bias#chrono```: the pieces of these chapters, or of all; from a section on, if it is named."""
+    """```{way} lstm memory```: these pages with their minutes, or all chapters."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -100,7 +115,7 @@ class FillFrontPage(SphinxPostTransform):
             facts = "".join(f"<span>{escape(fact)}</span>" for fact in self.facts(name, needs))
             term += nodes.raw("", f' <span class="facts">{facts}</span>', format="html")
         for node in list(self.document.findall(WayNode)):
-            node.replace_self(nodes.raw("", self.way(node["chapters"] or self.chapters), format="html"))
+            node.replace_self(nodes.raw("", self.way(node["chapters"] or self.edition.road), format="html"))
 
     def facts(self, name, needs=()):
         """Return what stands beside a chapter: its minutes and exercises, and what it needs."""
@@ -135,31 +150,22 @@ class FillFrontPage(SphinxPostTransform):
         )
 
     def way(self, chapters):
-        """Return the hours of a way and, folded, the links to its pieces with their minutes."""
-        rows, total, number = [], 0, 0
-        for chapter in chapters:
-            name, _hash, section = chapter.partition("#")
+        """Return the hours of a way and, folded, the links to its pages with their minutes."""
+        rows, total = [], 0
+        for name in chapters:
             if not (path := english_notebook(name)) or name not in self.chapters:
                 continue
-            pieces, titles, links = read_pieces(path, section), self.section_titles(name), []
-            for first, minutes in pieces.items():
-                title = " › ".join(filter(None, [not links and self.title(name), first and titles.get(first)]))
-                address = f"{name}.html#{first}" if first else f"{name}.html"
-                time = escape(_("%(minutes)s min") % {"minutes": minutes})
-                links.append(f'<a href="{address}">{escape(title)}</a> <span class="facts">{time}</span>')
-            rows.append(f"<li>{'<br>'.join(links)}</li>")
-            total, number = total + sum(pieces.values()), number + len(pieces)
-        words = _("%(hours)s hours to read, in %(number)s pieces of at most 30 minutes")
-        words %= {"hours": f"{round(total / 30) / 2:g}", "number": number}
+            minutes, _exercises = reading_time(path)
+            time = escape(_("%(minutes)s min") % {"minutes": minutes})
+            link = f'<a href="{name}.html">{escape(self.title(name))}</a>'
+            rows.append(f'<li>{link} <span class="facts">{time}</span></li>')
+            total += minutes
+        words = _("%(hours)s hours to read, on %(number)s pages")
+        words %= {"hours": f"{round(total / 30) / 2:g}", "number": len(rows)}
         return f'<details class="way"><summary>{escape(words)}</summary><ol>{"".join(rows)}</ol></details>'
 
     def title(self, name):
         return self.env.titles[name].astext() if name in self.env.titles else name
-
-    def section_titles(self, name):
-        """Return the titles of a page's sections: anchor → title."""
-        links = self.env.tocs[name].findall(nodes.reference)
-        return {link["anchorname"].removeprefix("#"): link.astext() for link in links}
 
 
 def setup(app):

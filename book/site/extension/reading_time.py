@@ -1,14 +1,13 @@
-"""How long a chapter takes to read, and how many exercises it has. Both come from the English notebook."""
+"""Reading time of a page, its exercises and its cells. All editions count those of the English notebook."""
 
 import json
 import re
 from functools import cache
-from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from book.editions import BOOK, ORIGINAL
 
 WORDS, LINES = 150, 15  # read in a minute
-MAX_PIECE = 30  # minutes
 OBJECT_MINUTES = 0.5  # for a figure, a table or a displayed equation
 TABLE_RULE = re.compile(r"^\|[\s:|-]+\|$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -24,61 +23,44 @@ def english_notebook(name):
     return path if path.is_file() else None
 
 
+class Length(NamedTuple):
+    """The length of a page: cells and minutes without its exercises, and the number of exercises."""
+
+    cells: int
+    minutes: float
+    exercises: int
+
+
 def reading_time(path):
     """Return the minutes that a notebook takes to read without its exercises, rounded to five, and their number."""
-    sections, exercises = read_sections(path)
-    return max(5, round_to_five(sum(sections.values()))), exercises
+    _cells, minutes, exercises = measure(path)
+    return max(5, 5 * round(minutes / 5)), exercises
 
 
-def read_sections(path):
-    """Return the minutes of each section of a notebook, id of its first cell → minutes, and the number of exercises.
-
-    The part before the first section has the id "". Exercises have no minutes.
-    """
+def measure(path):
+    """Return the Length of a notebook. Cells that are not on the page, with the tag remove-cell, do not count."""
     return count(path, path.stat().st_mtime_ns)
 
 
 @cache
 def count(path, _changed):
-    """Return what `read_sections` returns, for the file as it was when it was last changed."""
-    sections, section, exercises = {"": 0}, "", 0
+    """Return what `measure` returns, for the file as it was when it was last changed."""
+    cells, minutes, exercises, section = 0, 0.0, 0, ""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
-        if "remove-cell" in cell["metadata"].get("tags", ()):  # not on the page
+        if "remove-cell" in cell["metadata"].get("tags", ()):
             continue
         if cell["cell_type"] == "markdown" and source.startswith("## "):
             section = cell["id"]
-            sections[section] = 0
         if section == "exercises":
             exercises += len(EXERCISE.findall(source)) if cell["cell_type"] == "markdown" else 0
-        elif cell["cell_type"] == "markdown":
-            sections[section] += markdown_minutes(source)
+            continue
+        cells += 1
+        if cell["cell_type"] == "markdown":
+            minutes += markdown_minutes(source)
         else:
-            sections[section] += len(source.splitlines()) / LINES + sum(map(output_minutes, cell["outputs"]))
-    return sections, exercises
-
-
-def read_pieces(path, first=""):
-    """Return the pieces in which a notebook can be read, section by section: id of the first section → minutes.
-
-    They have at most MAX_PIECE minutes if the sections allow it, and are about equal. first: the section to begin with.
-    """
-    sections = list(read_sections(path)[0].items())
-    sections = sections[[name for name, _ in sections].index(first) :]
-    ends = list(accumulate(minutes for _, minutes in sections))
-    for number in range(1, len(sections) + 1):
-        # The first section of each piece is the one that begins nearest to its share of the time.
-        shares = [k * ends[-1] / number for k in range(1, number)]
-        cuts = sorted({min(range(1, len(ends)), key=lambda k: abs(ends[k - 1] - share)) for share in shares})
-        bounds = [0, *(round_to_five(ends[cut - 1]) for cut in cuts), max(5, round_to_five(ends[-1]))]
-        minutes = [end - start for start, end in pairwise(bounds)]
-        if max(minutes) <= MAX_PIECE:
-            break
-    return dict(zip((sections[cut][0] for cut in [0, *cuts]), minutes, strict=True))
-
-
-def round_to_five(minutes):
-    return 5 * round(minutes / 5)
+            minutes += len(source.splitlines()) / LINES + sum(map(output_minutes, cell["outputs"]))
+    return Length(cells, minutes, exercises)
 
 
 def markdown_minutes(text):

@@ -1,5 +1,6 @@
 """The theme of the pages: it sends only the styles and scripts that a page needs."""
 
+import posixpath
 import re
 from functools import cache
 from pathlib import Path
@@ -10,8 +11,10 @@ from pygments.formatters import HtmlFormatter
 from pygments.token import Token
 from sphinx.environment.adapters.toctree import document_toc
 from sphinx.highlighting import PygmentsBridge
+from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from book.editions import page_names
 from book.site.extension.interface_words import edition_of
 from book.styles import minify
 from companion.figures.figure import read
@@ -52,6 +55,11 @@ def prepare_page(app, pagename, templatename, context, doctree):
         context["body"] = break_names(EMPTY_HEAD.sub("<td></td>", context["body"]))
         if context["language"] == "ko":
             context["body"] = keep_particles(context["body"])
+    road, name = edition_of(app).road, pagename.rpartition("/")[2]
+    if name in page_names(edition_of(app).table) and name not in road:  # a page to look something up
+        context["prev"] = context["next"] = None if pagename != app.config.root_doc else context["next"]
+    elif road[-1:] == [name]:
+        context["next"] = None
     context["icon"], context["author"] = icon, app.config.author
     context["sections"] = sections(app, pagename) if doctree is not None else ""
 
@@ -106,6 +114,26 @@ def keep_particles(body):
     )
 
 
+class NumberChapters(SphinxPostTransform):
+    """Add a chapter's number to the links that lead to it, and its number and title to the tooltips of all links."""
+
+    default_priority = 300  # after Sphinx has resolved the links (10)
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        for node in list(self.document.findall(nodes.reference)):
+            page, _hash, anchor = node.get("refuri", "").partition("#")
+            folder = posixpath.dirname(self.env.docname)
+            name = posixpath.normpath(posixpath.join(folder, page.removesuffix(".html")))
+            number = self.env.toc_secnumbers.get(name, {}).get("")
+            if not node.get("internal") or not page.endswith(".html") or not number or name == self.env.docname:
+                continue
+            words = {"number": number[0], "title": self.env.titles[name].astext()}
+            node["reftitle"] = _("Chapter %(number)s: %(title)s") % words
+            if not anchor and self.env.docname != self.config.root_doc:
+                node += nodes.inline("", _(" (chapter %(number)s)") % words, classes=["number"])
+
+
 LONG_NAME = re.compile(r'(?<=<span class="pre">)[\w.]{20,}(?=</span>)')
 
 
@@ -151,4 +179,5 @@ def setup(app):
     app.add_js_file("page.js")
     app.add_post_transform(WrapTables)
     app.add_post_transform(KeepShortCode)
+    app.add_post_transform(NumberChapters)
     app.connect("html-page-context", prepare_page, priority=900)  # after all listeners that add files
