@@ -72,6 +72,8 @@ def test_chapters_are_numbered_and_lead_to_the_next_one(site, edition):
     for number, name in enumerate(edition.road, start=1):
         page = light_soup(folder / f"{name}.html")
         assert page.h1.select_one(".section-number").get_text() == f"{number}. "
+        before = [link["href"] for link in page.select(".neighbours [rel=prev]")]
+        assert before == [f"{previous}.html" for previous in ["index", *edition.road][number - 1 : number]]
         after = [link["href"] for link in page.select(".neighbours [rel=next]")]
         assert after == [f"{following}.html" for following in edition.road[number : number + 1]]
     for name in ("lstm_parameters", "glossary", "teaching"):

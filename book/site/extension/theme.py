@@ -56,8 +56,10 @@ def prepare_page(app, pagename, templatename, context, doctree):
         if context["language"] == "ko":
             context["body"] = keep_particles(context["body"])
     road, name = edition_of(app).road, pagename.rpartition("/")[2]
-    if name in page_names(edition_of(app).table) and name not in road:  # a page to look something up
-        context["prev"] = context["next"] = None if pagename != app.config.root_doc else context["next"]
+    if pagename == app.config.root_doc:
+        context["prev"] = None
+    elif name in page_names(edition_of(app).table) and name not in road:  # a page to look something up
+        context["prev"] = context["next"] = None
     elif road[-1:] == [name]:
         context["next"] = None
     context["icon"], context["author"] = icon, app.config.author

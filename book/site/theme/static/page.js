@@ -18,6 +18,15 @@
     } catch {}
   };
 
+  // Scroll the list of chapters to the open one, also when it appears as a menu.
+  const chapters = document.getElementById("chapters");
+  const showCurrent = () => {
+    const link = chapters.querySelector(".current > a");
+    if (link) chapters.scrollTop = link.offsetTop - chapters.clientHeight / 2;
+  };
+  showCurrent();
+  chapters.addEventListener("toggle", showCurrent);
+
   const button = document.getElementById("mode");
   button.addEventListener("click", () => {
     store("mode", modes[(modes.indexOf(root.dataset.mode) + 1) % modes.length]);
