@@ -91,14 +91,14 @@ PROJECTION_MISTAKES = {
 
 # The mistakes with lengths that a layer which reads a packed sequence can make.
 PACKED_LAYER_MISTAKES = {
-    "h_n_after_padding": f"{CHAPTER}#exercise-lengths",
-    "backward_starts_in_padding": f"{CHAPTER}#exercise-lengths",
+    "h_n_after_padding": "sequences#state-after-padding",
+    "backward_starts_in_padding": "sequences#state-after-padding",
     "backward_starts_in_padding~said": "",
-    "packed_ignores_lengths": f"{CHAPTER}#exercise-lengths",
+    "packed_ignores_lengths": "sequences#state-after-padding",
     "packed_ignores_lengths~all_long": "",
-    "output_not_packed": f"{CHAPTER}#exercise-lengths",
-    "states_not_sorted": f"{CHAPTER}#exercise-lengths",
-    "h_n_left_sorted": f"{CHAPTER}#exercise-lengths",
+    "output_not_packed": "sequences#state-after-padding",
+    "states_not_sorted": "sequences#state-after-padding",
+    "h_n_left_sorted": "sequences#state-after-padding",
 }
 BATCH_FIRST_MISTAKES = {
     "batch_first_ignored": f"{CHAPTER}#batch-first",
