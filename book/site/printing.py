@@ -72,6 +72,7 @@ def join_articles(site, edition, articles, page_numbers):
     """Return the edition as one HTML page. page_numbers: the printed page of each anchor, for the table of contents."""
     folder = site / edition.language
     first = soup(folder / f"{next(iter(articles))}.html")
+    parts = {page_names(part)[0]: part["caption"] for part in edition.table.get("parts", [])}
     rows, page_styles = [], []
     for name, article in articles.items():
         title = heading(article.h1)
@@ -79,7 +80,8 @@ def join_articles(site, edition, articles, page_numbers):
         inner = [
             row(section["id"], heading(section.h2), page_numbers) for section in article.select("section:has(> h2)")
         ]
-        rows.append(f"<div>{row(name, title, page_numbers, 'chapter')}{''.join(inner)}</div>")
+        part = f'<p class="part">{escape(parts[name])}</p>' if name in parts else ""
+        rows.append(f"{part}<div>{row(name, title, page_numbers, 'chapter')}{''.join(inner)}</div>")
     faces = "".join(
         f'@font-face {{ font-family: "{family}"; src: url("{(FONTS / file).as_uri()}"); font-weight: {weight};'
         f" font-style: {style}; ascent-override: 90%; descent-override: 25% }}"
