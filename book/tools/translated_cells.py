@@ -13,8 +13,7 @@ from book.tools.translated_outputs import label_nodes, outputs_follow
 
 # Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language.
 OWN_OUTPUTS = {
-    "embedding#lookup-figure", "embedding#lookup-in-python", "embedding#learned-neighbours",
-    "embedding#learned-picture",
+    "embedding#lookup-figure",
     "language_model#text-loaded", "language_model#model-made", "language_model#lines-written",
     "language_model#perplexity-picture", "language_model#perplexity-fell", "language_model#writer-loaded",
     "language_model#next-character", "language_model#temperatures", "language_model#writing-figure",
@@ -43,7 +42,6 @@ OWN_CODE = {
     "attention#settings",
     "language_model#text-loaded",
     "first_network#language",
-    "embedding#learned-settings",
 }
 # A cell to which editions add reading in their own language.
 MORE_TO_READ = "further-reading"

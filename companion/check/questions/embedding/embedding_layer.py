@@ -19,7 +19,7 @@ from companion.check.questions.embedding.weight_gradient import PADDING_MISTAKES
 LAYER_MISTAKES = {
     **PADDING_MISTAKES,
     "padding_row_not_zero": "embedding#padding",
-    "padding_read_as_zeros": "embedding#padding-overwritten",
+    "padding_read_as_zeros": "embedding_parameters#padding-overwritten",
     "table_transposed": "embedding#linear",
     "weight_frozen": "embedding#learning",
     **LOOKUP_MISTAKES,

@@ -10,7 +10,7 @@ from companion.check.questions.weights import WEIGHTS, weights
 
 LOOP_MISTAKES = {
     "output_always_batch_first": "rnn#time-first",
-    "input_always_batch_first": "rnn#exercise-order",
+    "input_always_batch_first": "rnn#time-first",
     "all_batch_first": "rnn#time-first",
     "h_n_without_layer": "rnn#h-n-has-layers",
     "h_n_always_batch_first": "rnn#h-n-has-layers",

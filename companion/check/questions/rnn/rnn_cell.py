@@ -11,7 +11,7 @@ from companion.check.questions.rnn.rnn_step import STEP_EXCLUSIVE, STEP_MISTAKES
 from companion.check.questions.weights import WEIGHTS, weights
 
 CELL_MISTAKES = {
-    "state_in_tuple": "rnn#mistake",
+    "state_in_tuple": "complaints#tuples",
     "one_bias": "rnn#equation",
     "no_bias": "rnn#equation",
     "weights_transposed": "rnn#batch-of-rows",
