@@ -1,10 +1,10 @@
-"""Evidence for the chapter "Training": two trainings, each from five seeds; half a minute on one core.
+"""Evidence for two chapters, on training and on step sizes: two trainings from five seeds; half a minute on one core.
 
     python benchmarks/evidence_training.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_training.py --again   recompute all runs
 
-The chapter trains one RNN for ten epochs on the English text, and a larger one for twenty on a tenth of it, which it
-overfits. Here five networks do each, from five seeds, the first of which is the chapter's. Output:
+One chapter trains an RNN for ten epochs on the English text, the other a larger one for twenty on a tenth of it, which
+it overfits. Here five networks do each, from five seeds, the first of which is the chapter's. Output:
 companion/learning/evidence/training.json, with the losses after each epoch.
 """
 

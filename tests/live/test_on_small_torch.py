@@ -28,12 +28,10 @@ SLOW_CELLS = {
     ),
     "matrix_state": "learns writes solution-more-keys solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
-    "training": (
-        """
-        learning-rates-run learning-rates-picture adam-five-seeds ten-epochs-run ten-epochs-picture written guesses-compared
-        overfitting-run overfitting-picture solution-how-far-back
-    """  # noqa: E501
+    "step_sizes": (
+        "learning-rates-run learning-rates-picture adam-five-seeds overfitting-run overfitting-picture solution-rates"
     ),
+    "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",
     "without_waiting": "selective-learns solution-newton",
 }
 # Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
