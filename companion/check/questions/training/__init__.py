@@ -147,8 +147,8 @@ LEARNING = LOSS | {
         "", "p.grad = None", "p.old, p.grad = p.grad, None", STEP, "pass", "loss.backward()",
         "[p.data.sub_(learning_rate * p.old) for p in parameters if p.old is not None]; loss.backward()",
     ),
-    "gradients_not_clipped": ("vanishing#clip-source-said", CLIP, "pass"),
-    "max_norm_ignored": ("vanishing#clip-source-said", CLIP, "p.grad *= min(1.0, 1.0 / float(norm))"),
+    "gradients_not_clipped": ("vanishing#clipping", CLIP, "pass"),
+    "max_norm_ignored": ("vanishing#clipping", CLIP, "p.grad *= min(1.0, 1.0 / float(norm))"),
     "each_gradient_clipped_alone": (
         "vanishing#clipping", "max_norm / float(norm)", "max_norm / max(float(p.grad.norm()), 1e-9)",
     ),

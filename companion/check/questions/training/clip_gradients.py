@@ -47,8 +47,8 @@ MISTAKES = {
     ),
     "gradients_dropped": ("vanishing#clipping", SCALE, "g.zero_()"),
     "return_in_the_loop": ("vanishing#clipping", SCALE, SCALE + "\n            return norm"),
-    "norm_after_clipping": ("vanishing#clip-source-said", "return norm", "return min(norm, max_norm)"),
-    "factor_returned": ("vanishing#clip-source-said", "return norm", "return min(1.0, max_norm / norm)"),
+    "norm_after_clipping": ("vanishing#clipping", "return norm", "return min(norm, max_norm)"),
+    "factor_returned": ("vanishing#clipping", "return norm", "return min(1.0, max_norm / norm)"),
 }  # fmt: skip
 
 
