@@ -26,7 +26,7 @@ SLOW_CELLS = {
         which-layer-table past-over-places solution-forgetting
     """  # noqa: E501
     ),
-    "matrix_state": "learns writes solution-more-keys solution-longer",
+    "matrix_state": "learns solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
     "training": (
         """
