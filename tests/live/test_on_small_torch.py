@@ -28,6 +28,8 @@ SLOW_CELLS = {
     ),
     "matrix_state": "learns solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
+    "state_tracking": "selective-learns",
+    "todays_models": "solution-more-keys",
     "training": (
         """
         learning-rates-run learning-rates-picture adam-five-seeds ten-epochs-run ten-epochs-picture written guesses-compared
