@@ -13,10 +13,8 @@ import argparse
 import copy
 import statistics
 import sys
-import time
 
 import torch
-from evidence_recurrences import KINDS, TEXT_BATCH, TEXT_WINDOW, text_model
 from lstm_speed import seconds
 from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
@@ -24,7 +22,6 @@ from torch.autograd.graph import saved_tensors_hooks
 from companion import MinGRU
 from companion.layers import scan
 from companion.learning import evidence
-from companion.learning.training import cross_entropy
 
 NAME, VERSION = "speed", 1  # increase when the program measures something else
 NAMES = ("what", "size")
@@ -126,21 +123,6 @@ def main(arguments=None):
         first = runs[2 * len(SIZES)]
         ratios = f"{took / first['seconds']:6.1f} ({memory / first['kept']:.1f})"
         print(f"  {size!s:15}", ratios, f"  length × {size[0] // LONGER[0][0]}", flush=True)
-    print("a step of training on the English text, as a multiple of the LSTM's")
-    signs = 54
-    models = {kind: text_model(kind, signs) for kind in KINDS["text"]}
-    inputs = torch.randint(signs, (TEXT_WINDOW, TEXT_BATCH))
-    times = {kind: [] for kind in models}
-    for round_ in range(3 * repeat + 1):
-        for kind, model in models.items():
-            began = time.perf_counter()
-            cross_entropy(model(inputs)[0], inputs).backward()
-            if round_:
-                times[kind].append(time.perf_counter() - began)
-    medians = {kind: statistics.median(seconds) for kind, seconds in times.items()}
-    for kind, median in medians.items():
-        runs.append({"what": "text", "kind": kind, "ratio": round(median / medians["LSTM"], 2)})
-        print(f"  {kind:33} {runs[-1]['ratio']:.1f}", flush=True)
     evidence.store(NAME, VERSION, runs)
 
 

@@ -26,11 +26,13 @@ SLOW_CELLS = {
         which-layer-table past-over-places solution-forgetting
     """  # noqa: E501
     ),
-    "matrix_state": "learns writes solution-more-keys solution-longer",
+    "matrix_state": "learns solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
+    "state_tracking": "selective-learns",
     "step_sizes": (
         "learning-rates-run learning-rates-picture adam-five-seeds overfitting-run overfitting-picture solution-rates"
     ),
+    "todays_models": "solution-more-keys",
     "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",
     "without_waiting": "selective-learns solution-newton",
 }
