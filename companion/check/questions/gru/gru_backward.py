@@ -63,7 +63,7 @@ MISTAKES = {
     "direct_way_by_other_share~new": ("", GRAD_H, "d_u @ weight_hh + grad_h_new * (1 - z)"),
     "direct_way_only": (HERE, GRAD_H, "grad_h_new * z"),
     "way_through_gates_missing": (HERE, GRAD_H, "(s_n * r) @ weight_hh.chunk(3)[2] + grad_h_new * z"),
-    "update_gate_inverted": ("gru#z-or-one-minus-z", D_N, "d_n = grad_h_new * z", D_Z, "grad_h_new * (n - h)",
+    "update_gate_inverted": ("gru#which-one", D_N, "d_n = grad_h_new * z", D_Z, "grad_h_new * (n - h)",
                              "grad_h_new * z\n", "grad_h_new * (1 - z)\n"),
     "grad_n_by_other_share": (HERE, D_N, "d_n = grad_h_new * z"),
     "grad_n_by_other_share~all": ("", D_N, "d_n = grad_h_new"),

@@ -29,7 +29,7 @@ BEFORE = "torch.tanh(a[N] + (r * h) @ weight_hh.chunk(3)[N].T + bias_hh.chunk(3)
 
 # Mistakes in the equations, shared with the layer.
 STEP_MISTAKES = {
-    "update_gate_inverted": ("gru#z-or-one-minus-z", MIXED, "z * n + (1 - z) * h"),
+    "update_gate_inverted": ("gru#which-one", MIXED, "z * n + (1 - z) * h"),
     "reset_before_product": (RESET, CANDIDATE, BEFORE),
     "reset_gate_missing": ("gru#hears-itself", CANDIDATE, "torch.tanh(a[N] + u[N])"),
     "reset_gate_on_input": ("gru#hears-itself", CANDIDATE, "torch.tanh(r * (a[N] + u[N]))"),

@@ -17,8 +17,8 @@ from companion.check.questions.weights import WEIGHTS, weights
 
 CELL_MISTAKES = {
     "old_c_returned": "lstm#cell-state",
-    "only_h_returned": "lstm#two-states",
-    "state_returned_nested": "lstm#two-states",
+    "only_h_returned": "lstm#output-gate",
+    "state_returned_nested": "lstm#output-gate",
     "c_detached": "forget_bias#gradient-path",
 }
 

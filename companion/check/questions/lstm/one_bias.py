@@ -57,7 +57,7 @@ ONE_BIAS_MISTAKES = {
     "layer_missing_in_names": "lstm#from-cell-to-layer",
     "weights_transposed": "lstm#one-product",
     "gates_interleaved": "lstm#one-product",
-    "matrices_swapped": "lstm#other-notation",
+    "matrices_swapped": "lstm#two-biases",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
 
 

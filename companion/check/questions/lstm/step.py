@@ -43,13 +43,13 @@ GATE_MISTAKES = {
     "tanh_on_f": "lstm#forget-gate",
     "tanh_on_o": "lstm#output-gate",
     "tanh_on_all_gates": "lstm#six-equations",
-    "gates_not_activated": "lstm#sigmoid",
-    "hard_sigmoid": "lstm#sigmoid",
+    "gates_not_activated": "lstm#by-hand",
+    "hard_sigmoid": "lstm#by-hand",
     "hard_sigmoid~steeper": "",
-    "softmax_over_gates": "lstm#sigmoid",
+    "softmax_over_gates": "lstm#by-hand",
     "forget_bias_added": "forget_bias#forget-bias",
     "biases_after_activation": "lstm#six-equations",
-    "sigmoid_turned": "lstm#sigmoid",
+    "sigmoid_turned": "lstm#by-hand",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
 
 # Mistakes between the gates and the two new states.

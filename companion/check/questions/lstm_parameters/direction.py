@@ -20,7 +20,7 @@ PROJECTED_STEP_MISTAKES = {name: place for name, place in STEP_MISTAKES.items() 
 # Mistakes from step to step, and with the states.
 SEQUENCE_MISTAKES = {
     "state_not_carried": "lstm#from-cell-to-layer",
-    "output_is_c": "lstm#which-is-which",
+    "output_is_c": "lstm#state-order",
     "state_detached_each_step": "forget_bias#gradient-path",
     "state_detached_each_step~before": "",
     "state_detached_each_step~last": "",
@@ -33,7 +33,7 @@ STATES_MISTAKES = {
     "state_swapped": "lstm#state-order",
     "state_read_as_c_h": "lstm#state-order",
     "state_returned_as_c_h": "lstm#state-order",
-    "c_n_is_h_n": "lstm#which-is-which",
+    "c_n_is_h_n": "lstm#state-order",
     "h_n_always_batch_first": f"{CHAPTER}#batch-first-trap",
     "output_only_last": f"{CHAPTER}#first-look-said",
     "output_detached": "forget_bias#gradient-path",
@@ -47,7 +47,7 @@ MODULE_MISTAKES = {
     "state_kept_between_calls~detached": "",
     "input_always_batch_first": f"{CHAPTER}#batch-first",
     "output_always_batch_first": f"{CHAPTER}#batch-first",
-    "only_output_returned": "lstm#two-states",
+    "only_output_returned": "lstm#output-gate",
     "state_returned_flat": "lstm#state-order",
 }
 SEQUENCE_EXCLUSIVE = (
