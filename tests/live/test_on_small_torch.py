@@ -16,7 +16,7 @@ TRANSLATED = [edition.folder for edition in editions.editions() if edition.langu
 # of `OneCycleLR` of small_torch; test_operations.py, test_nn.py, test_random.py and test_optim.py compare these with
 # torch.
 SLOW_CELLS = {
-    "attention": "search-counted length-normalised solution-mixing",
+    "attention": "solution-beam",
     "complaints": "check-past-cell solution-answers solution-distance",
     "first_network": "solution-size",
     "gru": "solution-no-reset-picture",
@@ -34,7 +34,8 @@ SLOW_CELLS = {
         overfitting-run overfitting-picture solution-how-far-back
     """  # noqa: E501
     ),
-    "without_waiting": "selective-learns solution-newton",
+    "newton": "solution-newton",
+    "transformer": "decoder-learns",
 }
 # Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
 # printed text, labels of a picture and of a figure, and a table of `compare`; they need the others.
