@@ -16,7 +16,7 @@ TRANSLATED = [edition.folder for edition in editions.editions() if edition.langu
 # of `OneCycleLR` of small_torch; test_operations.py, test_nn.py, test_random.py and test_optim.py compare these with
 # torch.
 SLOW_CELLS = {
-    "attention": "search-counted length-normalised solution-mixing",
+    "attention": "solution-beam",
     "complaints": "check-past-cell solution-answers solution-distance",
     "first_network": "solution-size",
     "gru": "solution-no-reset-picture",
@@ -28,13 +28,14 @@ SLOW_CELLS = {
     ),
     "matrix_state": "learns solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
+    "newton": "solution-newton",
     "state_tracking": "selective-learns",
     "step_sizes": (
         "learning-rates-run learning-rates-picture adam-five-seeds overfitting-run overfitting-picture solution-rates"
     ),
     "todays_models": "solution-more-keys",
     "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",
-    "without_waiting": "selective-learns solution-newton",
+    "transformer": "decoder-learns",
 }
 # Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
 # printed text, labels of a picture and of a figure, and a table of `compare`; they need the others.

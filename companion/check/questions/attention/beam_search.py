@@ -58,7 +58,7 @@ def beam_search_reference(step, state, start, end, width, most):
     return found
 
 
-PLACE, LENGTH = "attention#search", "attention#length-said"
+PLACE, LENGTH = "attention#search", "attention#search"
 CUT = "key=cost)[:width]"
 LAST = "sorted(beam, key=cost)]"
 SEQUENCE, TOTAL = "[(signs,", " total) for"
