@@ -39,7 +39,11 @@ SLOW_CELLS = {
 }
 # Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
 # printed text, labels of a picture and of a figure, and a table of `compare`; they need the others.
-TRANSLATED_CELLS = "lstm", {"keep", "forget-gate-at-work", "gates-figure", "proof-layer"} | {"imports", "sentence"}
+TRANSLATED_CELLS = (
+    "lstm",
+    {"how-far-apart", "forget-gate-at-work", "gates-figure", "proof-cell"}
+    | {"imports", "sentence", "sigmoid", "own-step", "own-cell"},
+)
 
 
 def run_and_compare(page, code, is_wanted):
