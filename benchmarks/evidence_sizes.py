@@ -67,7 +67,7 @@ def parts():
 def run(settings, epochs=EPOCHS):
     """Train and measure one network, and return its settings and results.
 
-    settings: the values of `NAMES`.
+    settings: the values of `NAMES`. epochs: fewer than `EPOCHS` stop early, with the same learning rates until then.
     """
     torch.set_num_threads(1)
     hidden_size, num_layers, dropout, seed, learning_rate = settings
@@ -79,7 +79,7 @@ def run(settings, epochs=EPOCHS):
     batches = ConsecutiveWindows(texts[0], BATCH_SIZE, WINDOW_SIZE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.1)
     scheduler = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, learning_rate, epochs * len(batches), pct_start=0.1, cycle_momentum=False
+        optimizer, learning_rate, EPOCHS * len(batches), pct_start=0.1, cycle_momentum=False
     )
     again, validation, unread = (ConsecutiveWindows(one, 1, 500) for one in texts)
     options = {"held_out": validation, "scheduler": scheduler, "progress": False}

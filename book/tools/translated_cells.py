@@ -21,6 +21,7 @@ OWN_OUTPUTS = {
     "language_model#warmer",
     "language_model#pieces",
     "language_model#pieces-counted", "units#units-found", "units#quotation-unit",
+    "units#settings", "units#solution-halves",
     "units#solution-forgetting", "units#solution-surprise",
     "language_model#counts-table", "sizes#which-layer-picture", "sizes#which-layer-table",
     "language_model#top-p", "units#forced", "units#beyond-counting-table",
@@ -41,7 +42,7 @@ CHECKER = {"check", "progress", "student", "variant"}
 # Cells whose code differs: settings of the edition.
 OWN_CODE = {
     "attention#settings",
-    "language_model#text-loaded",
+    "language_model#text-loaded", "units#settings", "sizes#which-layer-picture",
     "first_network#language",
     "embedding#learned-settings",
 }
