@@ -20,12 +20,7 @@ SLOW_CELLS = {
     "complaints": "check-past-cell solution-answers solution-distance",
     "first_network": "solution-size",
     "gru": "solution-no-reset-picture",
-    "language_model": (
-        """
-        learns-and-writes lines-written perplexity-picture perplexity-fell counts-table which-layer-picture forced beyond-counting-table
-        which-layer-table past-over-places solution-forgetting
-    """  # noqa: E501
-    ),
+    "language_model": "learns-and-writes perplexity-picture counts-table",
     "matrix_state": "learns writes solution-more-keys solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
     "training": (
@@ -34,6 +29,7 @@ SLOW_CELLS = {
         overfitting-run overfitting-picture solution-how-far-back
     """  # noqa: E501
     ),
+    "units": "forced beyond-counting-table past-over-places solution-forgetting",
     "without_waiting": "selective-learns solution-newton",
 }
 # Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
