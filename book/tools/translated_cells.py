@@ -42,7 +42,9 @@ CHECKER = {"check", "progress", "student", "variant"}
 # Cells whose code differs: settings of the edition.
 OWN_CODE = {
     "attention#settings",
-    "language_model#text-loaded", "units#settings", "sizes#which-layer-picture",
+    "language_model#text-loaded",
+    "units#settings",
+    "sizes#which-layer-picture",
     "first_network#language",
     "embedding#learned-settings",
 }
