@@ -165,7 +165,9 @@ LEARNING = LOSS | {
     "learning_rate_ignored~tenth": ("", STEP, "p -= 0.1 * p.grad"),
     "learning_rate_ignored~one": ("", STEP, "p -= p.grad"),
     "adam_for_descent": (
-        "step_sizes#adam", STEP, "p.by = getattr(p, 'by', None) or torch.optim.Adam([p], lr=learning_rate); p.by.step()",
+        "step_sizes#adam",
+        STEP,
+        "p.by = getattr(p, 'by', None) or torch.optim.Adam([p], lr=learning_rate); p.by.step()",
     ),
     "adam_for_descent~w": (
         "", STEP, "p.by = getattr(p, 'by', None) or torch.optim.AdamW([p], lr=learning_rate); p.by.step()",
