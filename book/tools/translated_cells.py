@@ -14,13 +14,13 @@ from book.tools.translated_outputs import label_nodes, outputs_follow
 # Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language.
 OWN_OUTPUTS = {
     "embedding#lookup-figure",
-    "language_model#text-loaded", "language_model#model-made", "language_model#lines-written",
-    "language_model#perplexity-picture", "language_model#perplexity-fell", "language_model#writer-loaded",
-    "language_model#next-character", "language_model#temperatures", "language_model#writing-figure",
-    "language_model#writing-in-python", "language_model#greedy", "language_model#warmer",
-    "language_model#top-k", "language_model#unknown-character", "language_model#pieces",
+    "language_model#text-loaded", "language_model#model-made", "language_model#learns-and-writes",
+    "language_model#perplexity-picture", "language_model#writer-loaded",
+    "language_model#next-character", "language_model#writing-figure",
+    "language_model#warmer", "language_model#pieces",
     "language_model#pieces-counted", "units#units-found", "units#quotation-unit",
-    "language_model#proof-writer", "language_model#solution-forgetting", "language_model#solution-surprise",
+    "units#settings", "units#solution-halves",
+    "units#solution-forgetting", "units#solution-surprise",
     "language_model#counts-table", "sizes#which-layer-picture", "sizes#which-layer-table",
     "language_model#top-p", "units#forced", "units#beyond-counting-table",
     "units#past-figure", "units#past-over-places", "units#saturation-picture",
@@ -39,6 +39,8 @@ CHECKER = {"check", "progress", "student", "variant"}
 OWN_CODE = {
     "attention#settings",
     "language_model#text-loaded",
+    "units#settings",
+    "sizes#which-layer-picture",
     "first_network#language",
 }
 # A cell to which editions add reading in their own language.

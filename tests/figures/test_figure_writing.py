@@ -22,6 +22,7 @@ each_on_the_page = pytest.mark.parametrize(
     "language", sample(sorted(shipped_texts(), key="en".__ne__), len(shipped_texts()))
 )
 ROW = "svg.drawing > g:has(rect[width='360'])"  # the row of a character
+PAGES = "language_model", "units"  # that show the figure's beginning and its unit
 DRAWN = "svg.drawing > text:nth-of-type(2)"  # the next character
 
 
@@ -55,8 +56,8 @@ def assert_equals_python(page, figure):
 
 @each
 def test_beginning_and_unit_are_those_of_the_chapter(language):
-    chapter = json.loads((ROOT / f"book/{language}/language_model.ipynb").read_text(encoding="utf-8"))
-    cells = {cell["id"]: cell for cell in chapter["cells"]}
+    pages = (json.loads((ROOT / f"book/{language}/{page}.ipynb").read_text("utf-8")) for page in PAGES)
+    cells = {cell["id"]: cell for page in pages for cell in page["cells"]}
     constants = dict(
         re.findall(r'^(BEGINNING|LANGUAGE) = "(.*)"$', "".join(cells["text-loaded"]["source"]), re.MULTILINE)
     )

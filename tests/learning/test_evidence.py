@@ -59,7 +59,7 @@ def test_every_file_has_the_versions_that_computed_it(path):
     assert len({*settings}) == len(settings)
 
 
-@pytest.mark.parametrize("name", ["memory", "recurrences", "series", "text", "training"])
+@pytest.mark.parametrize("name", ["memory", "recurrences", "series", "sizes", "text", "training"])
 def test_runs_are_complete_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
     runs = sys.modules["evidence_runs"]
@@ -69,6 +69,8 @@ def test_runs_are_complete_with_the_best_learning_rates(name, monkeypatch):
     settings = [name for name in module.NAMES if name not in ("seed", "learning_rate")]
     counts = evidence.spread(evidence.load(name, chosen=True), "seed", *settings)
     assert {spread.count for spread in counts.values()} == {5}
+    if name == "sizes":
+        return
     for experiment in {run.get("experiment") for run in evidence.load(name)}:
         sizes = {run["parameters"] for run in evidence.load(name) if run.get("experiment") == experiment}
         assert max(sizes) / min(sizes) < 1.04  # each within 2 % of the LSTM's
@@ -103,6 +105,15 @@ def test_text_is_reproducible(programs):
     (stored,) = evidence.load("text", language="zh", kind="LSTM", seed=0, chosen=True)
     again = text.run([stored[name] for name in text.NAMES], epochs=1)
     assert again["held_out"] == pytest.approx(stored["held_out"][:1], abs=2e-3)
+    assert again["parameters"] == stored["parameters"]
+
+
+def test_sizes_are_reproducible(programs):
+    """Recompute one epoch of the smallest network, and compare the validation loss."""
+    sizes = program("evidence_sizes")
+    (stored,) = evidence.load("sizes", hidden_size=32, seed=0)
+    again = sizes.run([stored[name] for name in sizes.NAMES], epochs=1)
+    assert again["validation"] == pytest.approx(stored["validation"][:1], abs=5e-3)
     assert again["parameters"] == stored["parameters"]
 
 

@@ -20,12 +20,7 @@ SLOW_CELLS = {
     "complaints": "check-past-cell solution-answers solution-distance",
     "first_network": "solution-size",
     "gru": "solution-no-reset-picture",
-    "language_model": (
-        """
-        learns-and-writes lines-written perplexity-picture perplexity-fell counts-table which-layer-picture forced beyond-counting-table
-        which-layer-table past-over-places solution-forgetting
-    """  # noqa: E501
-    ),
+    "language_model": "learns-and-writes perplexity-picture counts-table",
     "matrix_state": "learns solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
     "newton": "solution-newton",
@@ -36,6 +31,7 @@ SLOW_CELLS = {
     "todays_models": "solution-more-keys",
     "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",
     "transformer": "decoder-learns",
+    "units": "forced beyond-counting-table past-over-places solution-forgetting",
 }
 # Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
 # printed text, labels of a picture and of a figure, and a table of `compare`; they need the others.

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import nbformat
+import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from tests.project.paths import ROOT
@@ -91,8 +92,9 @@ def copy_edition(tree, language):
 
 def write_table(tree):
     """Write a table of contents with one chapter."""
-    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("chapters:")[0]
-    (tree / "_toc.yml").write_text(toc + "chapters:\n  - file: book/en/chapter\n", encoding="utf-8")
+    part = {"caption": "Begin", "numbered": 1, "chapters": [{"file": "book/en/chapter"}]}
+    toc = {"format": "jb-book", "root": "book/en/index", "parts": [part]}
+    (tree / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
 
 
 # A fork server for builds. It imports what a build imports, which takes longer than most of these builds. For each line

@@ -50,7 +50,7 @@ LANDINGS = {  # query → page and place that its first result leads to
     "too many values to unpack": "complaints#state-tuple",
     "do I need to pass h_0, zeros each batch?": "carried_state#where-state-begins",
     "pytorch lstm input shape batch_first": "lstm_parameters#batch-first",
-    "last hidden state of a bidirectional lstm": "lstm_parameters#last-output-trap",  # far below its heading
+    "last hidden state of a bidirectional lstm": "lstm_parameters#where-h-n-sits",
 }
 # Runs the search; returns where the first result of each query leads, and what it marks.
 LAND = """async queries => {
@@ -240,7 +240,7 @@ def test_keys_lead_to_the_search_and_turn_pages(browser, address):
             page.keyboard.press(keys)
         assert is_on("rnn")
         page.keyboard.press("ArrowRight")
-        page.wait_for_url("**/training.html")
+        page.wait_for_url("**/surprise.html")
         page.keyboard.press("ArrowLeft")
         page.wait_for_url("**/rnn.html")
         page.goto(f"{address}/en/through_time.html")
@@ -255,7 +255,7 @@ def test_keys_lead_to_the_search_and_turn_pages(browser, address):
         page.keyboard.press("Escape")
         expect(field).to_be_hidden()  # the menu closes
         page.keyboard.press("ArrowLeft")
-        page.wait_for_url("**/training.html")
+        page.wait_for_url("**/surprise.html")
 
         page.goto(f"{address}/en/glossary.html")
         page.locator(".table[tabindex]").focus()  # it scrolls

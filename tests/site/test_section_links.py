@@ -78,7 +78,7 @@ def test_a_link_leads_to_its_section(visitor, address, name):
 
 def test_a_link_leads_to_its_cell(visitor, address):
     """Visit ten cells, five of them in closed solutions: two by their addresses, then all of them on the page."""
-    url = f"{address}/en/lstm.html"
+    url = f"{address}/en/rnn.html"
     arrive(visitor, f"{url}#title")
     ids = visitor.evaluate("""["article .place[id]", "article details [id^=codecell]"].flatMap(place => {
         const cells = [...document.querySelectorAll(place)];
