@@ -71,13 +71,18 @@ def no_python():
 LONG = (
     "attention",
     "first_network",
+    "forget_bias",
     "language_model",
     "matrix_state",
     "memory",
-    "sequences",
+    "names",
     "series",
+    "state_tracking",
+    "step_sizes",
+    "todays_models",
     "training",
-    "without_waiting",
+    "transformer",
+    "vanishing",
 )
 
 

@@ -60,7 +60,9 @@ def test_notebooks_that_import_a_change_are_affected(repository, changed, affect
 
 
 def test_the_forecasts_are_affected_by_the_module_that_computes_them():
-    assert affected_notebooks.affected_notebooks({"companion/learning/series.py"}) == ["book/en/series.ipynb"]
+    assert affected_notebooks.affected_notebooks({"companion/learning/series.py"}) == [
+        "book/en/forecasts.ipynb", "book/en/series.ipynb",
+    ]  # fmt: skip
 
 
 def test_notebooks_that_take_long_together_are_named_with_the_command(monkeypatch, capsys):
@@ -68,14 +70,14 @@ def test_notebooks_that_take_long_together_are_named_with_the_command(monkeypatc
     changed = {"companion/learning/series.py", "book/ja/rnn.ipynb", "book/ja/deleted.ipynb", "outside/rnn.ipynb"}
     monkeypatch.setattr(affected_notebooks, "changed_files", lambda: changed)
     affected_notebooks.main()
-    assert capsys.readouterr() == ("book/ja/rnn.ipynb book/en/series.ipynb\n", "")
+    assert capsys.readouterr() == ("book/ja/rnn.ipynb book/en/forecasts.ipynb book/en/series.ipynb\n", "")
     monkeypatch.setattr(affected_notebooks, "LIMIT", 3)
     affected_notebooks.main()
     out, err = capsys.readouterr()
     assert (
         out == "book/ja/rnn.ipynb\n"
-        and "--dist loadfile book/en/series.ipynb\n" in err
-        and err.startswith("Not run: 1 English")
+        and "--dist loadfile book/en/forecasts.ipynb book/en/series.ipynb\n" in err
+        and err.startswith("Not run: 2 English")
     )
 
 
