@@ -100,7 +100,8 @@ def prune(entry, keep):
         return None
     inner = {"chapters", "sections", "subtrees", "parts"} & set(entry)
     pruned = {key: prune(value, keep) if key in inner else value for key, value in entry.items()}
-    return {key: value for key, value in pruned.items() if key not in inner or value}
+    kept = {key: value for key, value in pruned.items() if key not in inner or value}
+    return None if "caption" in entry and not inner & kept.keys() else kept
 
 
 def page_names(entry):

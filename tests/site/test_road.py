@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from book import editions, moved
-from book.site.extension.reading_time import EQUATION, FENCE, LINK_TARGET, english_notebook, measure
+from book.site.extension.reading_time import EQUATION, FENCE, LINK_TARGET, PICTURE, english_notebook, measure
 from book.tools import translations
 from tests.project.paths import ROOT, light_soup
 from tests.site.test_book import stored
@@ -18,8 +18,8 @@ TABLE = re.compile(r"^\|.*\|$", re.MULTILINE)
 
 
 def words(text):
-    """Return the number of words in a cell, without code, displayed equations and tables."""
-    for pattern in (FENCE, EQUATION, TABLE, LINK_TARGET):
+    """Return the number of words in a cell, without code, displayed equations, tables and descriptions of pictures."""
+    for pattern in (FENCE, EQUATION, TABLE, PICTURE, LINK_TARGET):
         text = pattern.sub("", text)
     return len([word for word in text.split() if re.search(r"\w", word)])
 

@@ -255,7 +255,7 @@ def test_keys_lead_to_the_search_and_turn_pages(browser, address):
         page.keyboard.press("Escape")
         expect(field).to_be_hidden()  # the menu closes
         page.keyboard.press("ArrowLeft")
-        page.wait_for_url("**/surprise.html")
+        page.wait_for_url("**/step_sizes.html")
 
         page.goto(f"{address}/en/glossary.html")
         page.locator(".table[tabindex]").focus()  # it scrolls
