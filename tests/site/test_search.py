@@ -67,7 +67,7 @@ SEEN = """() => [...document.querySelectorAll("article .highlighted")].some(mark
 })"""
 
 (PHRASES,) = [
-    {language: term[language][0] for language in FINISHED} for term in load() if term["en"][0] == "forget gate"
+    {language: term[language][0] for language in FINISHED} for term in load() if term["en"][0] == "input gate"
 ]
 
 
@@ -199,7 +199,7 @@ def test_results_mark_the_query(browser, address, language):
         mark = page.locator("ul.search p.context .highlighted").get_by_text(phrase, exact=True).first
         mark.wait_for()
         page.locator("ul.search a").first.click()
-        page.wait_for_url("**/lstm.html#forget-gate")
+        page.wait_for_url("**/lstm.html#input-gate")
         page.locator("article .highlighted").first.wait_for()
         assert page.evaluate(SEEN)
 
@@ -210,7 +210,7 @@ def test_search_works_on_pages_opened_as_files(browser, site, language):
     with opened(browser, f"{site.as_uri()}/{language}/search.html?q={quote(PHRASES[language])}") as page:
         page.locator("p.search-summary:not(:empty)").wait_for()  # the number of results, shown when all are listed
         assert page.locator("p.context").count() == 0
-        assert page.locator("ul.search a").first.get_attribute("href") == "lstm.html#forget-gate"
+        assert page.locator("ul.search a").first.get_attribute("href") == "lstm.html#input-gate"
 
 
 def test_a_first_query_of_an_unknown_word_ends(browser, address):
