@@ -124,7 +124,7 @@ class FillFrontPage(SphinxPostTransform):
         minutes, exercises = reading_time(path)
         facts = [_("%(minutes)s min") % {"minutes": minutes}]
         if exercises:
-            facts.append(_("%(number)s exercises") % {"number": exercises})
+            facts.append(_("1 exercise") if exercises == 1 else _("%(number)s exercises") % {"number": exercises})
         if needs:
             facts.append(_("needs %(chapters)s") % {"chapters": _(", ").join(needs)})
         return facts

@@ -30,7 +30,7 @@ class InsertReadingTime(SphinxPostTransform):
             minutes, exercises = reading_time(english_notebook(path.stem) or path)
             facts = [_("About %(minutes)s minutes to read") % {"minutes": minutes}]
             if exercises:
-                facts.append(_("%(number)s exercises") % {"number": exercises})
+                facts.append(_("1 exercise") if exercises == 1 else _("%(number)s exercises") % {"number": exercises})
             head = "".join(f"<span>{escape(fact)}</span>" for fact in facts)
             if any("cell_input" in node.get("classes", ()) for node in self.document.findall(nodes.container)):
                 head += f"{RUN_PAGE}\n{ways_to_run(self.app, path)}"
