@@ -38,7 +38,7 @@ SLOW_CELLS = {
 TRANSLATED_CELLS = (
     "lstm",
     {"how-far-apart", "forget-gate-at-work", "gates-figure", "proof-cell"}
-    | {"imports", "sentence", "sigmoid", "own-step", "own-cell"},
+    | {"imports", "sentence", "own-step", "own-cell"},
 )
 
 
