@@ -1,5 +1,7 @@
 """Test links to sections: the section is in view, however the reader follows the link and whatever is above it."""
 
+from urllib.parse import quote
+
 import pytest
 
 from book import editions
@@ -140,7 +142,7 @@ def by_words(page, url, place):
     heading = page.evaluate(
         "place => document.getElementById(place).querySelector('h2').firstChild.textContent.trim()", place
     )
-    page.goto(f"{url}#:~:text={heading}")
+    page.goto(f"{url}#:~:text={quote(heading, safe='')}")
 
 
 WAYS = from_the_list, from_another_page, by_a_changed_address, back, again, by_searching, by_words
