@@ -259,10 +259,7 @@ def remove(root, source, names, place):
     for language in languages(root):
         if language != ORIGINAL:
             renew_digests(root, before, language)
-    path = root / "book" / "moved.yml"
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    path.write_text(text + "".join(f"{source}#{name}: {place}\n" for name in names), encoding="utf-8")
-    moved.read(path)  # it must be YAML
+    record(root, moves)
     return {**counts, "links within the page": local} if local else counts
 
 

@@ -23,6 +23,12 @@ older_page: old_page
 LINK = {"en": "[There](chapter.ipynb#second)", "ja": "There"}
 
 
+def places_of(edition):
+    """Return the pages of an edition, and their cells as page#cell."""
+    pages = translations.pages(edition.language, folders=[""])
+    return {*pages, *(f"{page}#{cell.id}" for page, path in pages.items() for cell in translations.read(path))}
+
+
 def wrong_lines(table, places):
     """Return the old places of a table that exist still, or whose new places do not exist. places: of an edition."""
     return [old for old in table if old in places or moved.resolve(old, table) not in places]
@@ -30,8 +36,7 @@ def wrong_lines(table, places):
 
 @pytest.mark.parametrize("edition", editions.finished(), ids=lambda edition: edition.language)
 def test_moved_places_exist_in_every_edition(edition):
-    pages = translations.pages(edition.language, folders=[""])
-    places = {*pages, *(f"{page}#{cell.id}" for page, path in pages.items() for cell in translations.read(path))}
+    places = places_of(edition)
     assert wrong_lines(moved.read(), places) == []
     table = {"gone_a": "lstm", "gone_b#loop": "gone_a#title", "lstm#title": "gru#title", "gone_c": "lstm#no-such-cell"}
     assert wrong_lines(table, places) == ["lstm#title", "gone_c"]

@@ -7,9 +7,9 @@ import yaml
 
 from book import editions, moved
 from book.site.extension.reading_time import EQUATION, FENCE, LINK_TARGET, PICTURE, english_notebook, measure
-from book.tools import translations
 from tests.project.paths import ROOT, light_soup
 from tests.site.test_book import stored
+from tests.site.test_moved import places_of
 
 ROAD = editions.read(editions.BOOK / editions.ORIGINAL).road
 OLD_PLACES = yaml.safe_load((ROOT / "tests/site/old_places.yml").read_text(encoding="utf-8"))
@@ -43,8 +43,7 @@ def test_text_cells_are_short():
 
 @pytest.mark.parametrize("edition", editions.finished(), ids=lambda edition: edition.language)
 def test_every_old_place_leads_to_a_place(edition):
-    table, pages = moved.read(), translations.pages(edition.language, folders=[""])
-    places = {*pages, *(f"{page}#{cell.id}" for page, path in pages.items() for cell in translations.read(path))}
+    table, places = moved.read(), places_of(edition)
     old = [place for page, cells in OLD_PLACES.items() for place in (page, *(f"{page}#{c}" for c in cells.split()))]
     assert len(old) > 1300
     assert [place for place in old if place not in places and moved.resolve(place, table) not in places] == []

@@ -58,7 +58,7 @@ def beam_search_reference(step, state, start, end, width, most):
     return found
 
 
-PLACE, LENGTH = "attention#search", "attention#search"
+PLACE = "attention#search"
 CUT = "key=cost)[:width]"
 LAST = "sorted(beam, key=cost)]"
 SEQUENCE, TOTAL = "[(signs,", " total) for"
@@ -75,7 +75,7 @@ MISTAKES = {
     "probabilities_added": (PLACE, "total + more", "total + math.exp(more)"),
     "only_last_log_p": (PLACE, "total + more", "more"),
     "end_not_counted": (PLACE, "total + more", "total + more * (sign != end)"),
-    "divided_by_length": (LENGTH, TOTAL, " total / len(signs)) for"),
+    "divided_by_length": (PLACE, TOTAL, " total / len(signs)) for"),
     "divided_by_length~ranked": ("", "return -one[1]", "return -one[1] / len(one[0])"),
     "divided_by_length~at_the_end": ("", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]"),
     "divided_by_length~both": (
