@@ -78,10 +78,10 @@
   // At first only the visible part is laid out (see the head). The rest follows section by section when the reader begins
   // to read, or all at once when a place on the page is asked for, because that place would otherwise move.
   const idle = window.requestIdleCallback ?? ((call) => setTimeout(call, 50));
-  const sections = [...document.querySelectorAll("article > section > section")];
+  const sections = "steps" in root.dataset ? [...document.querySelectorAll("article > section > section")] : [];
   // Until then a section is at least as high as its text, so that nothing in it lies over the next one. A Chinese character,
   // which is wide, has three bytes.
-  for (const section of "steps" in root.dataset ? sections : []) {
+  for (const section of sections) {
     const { length } = new TextEncoder().encode(section.textContent);
     section.style.containIntrinsicHeight = `auto ${960 + (500 * length) / Math.min(innerWidth, 750)}px`;
   }
