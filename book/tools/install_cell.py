@@ -21,29 +21,21 @@ CONFIG = BOOK.parent / "_config.yml"
 CELL = "install"
 TAGS = ["remove-cell"]  # the website leaves cells with this tag out
 COMMENT = "Install the book's package where it is missing, as on Colab and Kaggle."
-FAILED = "On Kaggle, first turn on the internet under Settings."
+ON_KAGGLE = "On Kaggle, first turn on the internet under Settings."
 CODE = """\
 # {comment}
+# {on_kaggle}
 import importlib.util
-import subprocess
-import sys
 
 if not importlib.util.find_spec("companion"):
-    package = "{package}"
-    command = [sys.executable, "-m", "pip", "install", "-qq", "--retries=0", package]
-    pip = subprocess.run(command, capture_output=True, text=True)
-    if pip.returncode:
-        print(pip.stderr)
-        print("{failed}")
-    importlib.invalidate_caches()
-    import companion"""
+    get_ipython().run_line_magic("pip", 'install -qq --retries=0 "{package}"')"""
 
 
 def install_cell(language):
     """Return the cell of an edition, with the requirement that _config.yml gives and the words of edition.yml."""
     words = edition_at(BOOK / language).words
     package = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))["repository"]["install"]
-    code = CODE.format(comment=words.get(COMMENT, COMMENT), package=package, failed=words.get(FAILED, FAILED))
+    code = CODE.format(comment=words.get(COMMENT, COMMENT), package=package, on_kaggle=words.get(ON_KAGGLE, ON_KAGGLE))
     cell = nbformat.v4.new_code_cell(code, id=CELL, metadata={"tags": TAGS})
     if language != ORIGINAL:
         cell.metadata[KEY] = digest(install_cell(ORIGINAL))

@@ -244,7 +244,7 @@ def test_chapters_install_the_package_and_run(environment, wheel, name, tmp_path
     monkeypatch.setattr(install_cell, "CONFIG", tmp_path / "_config.yml")
     notebook = nbformat.read(ROOT / f"book/en/{name}.ipynb", as_version=4)
     install_cell.add_install_cell(notebook, "en")
-    notebook.cells.append(nbformat.v4.new_code_cell("print(companion.__file__)"))
+    notebook.cells.append(nbformat.v4.new_code_cell("import companion\n\nprint(companion.__file__)"))
 
     kernel = tmp_path / "kernels" / "empty" / "kernel.json"
     kernel.parent.mkdir(parents=True)
