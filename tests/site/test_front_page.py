@@ -119,11 +119,13 @@ def test_reader_who_returns_is_led_to_where_they_stopped(browser, address):
 
 
 @pytest.mark.parametrize("edition", editions.finished(), ids=lambda edition: edition.language)
-def test_minutes_of_chapters_and_ways_are_those_of_the_pages(site, edition):
+def test_numbers_and_minutes_of_chapters_and_ways_are_those_of_the_pages(site, edition):
+    numbered = {name: str(number) for number, name in enumerate(edition.road, start=1)}
     page, listed = light_soup(site / edition.language / "index.html"), set()
     for term in page.select("dt:has(.facts)"):
         name = term.a["href"].removesuffix(".html")
         listed.add(name)
+        assert [number.get_text() for number in term.select(".number")] == ([numbered[name]] if name in numbered else [])
         numbers = [int(number) for number in re.findall(r"\d+", term.select_one(".facts").get_text())]
         assert numbers[:2] == [value for value in reading_time(english_notebook(name)) if value], name
     assert listed >= {*CHAPTERS}
@@ -133,6 +135,7 @@ def test_minutes_of_chapters_and_ways_are_those_of_the_pages(site, edition):
         hours, number = re.findall(r"[\d.]+", way.summary.get_text())
         assert int(number) == len(links) == len(minutes)
         assert abs(sum(minutes) / 60 - float(hours)) <= 0.25
+        assert [item["value"] for item in way.select("li")] == [numbered[link["href"][:-5]] for link in links]
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

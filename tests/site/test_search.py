@@ -202,6 +202,9 @@ def test_results_mark_the_query(browser, address, language):
         page.wait_for_url("**/lstm.html#input-gate")
         page.locator("article .highlighted").first.wait_for()
         assert page.evaluate(SEEN)
+        page.goto(f"{address}/{language}/lstm.html?highlight=lstm")  # a word in the titles of chapters
+        page.locator("article .highlighted").first.wait_for()
+        assert page.locator("nav .highlighted").count() == 0
 
 
 @pytest.mark.parametrize("language", [language_case(language, language == "zh") for language in FINISHED])
