@@ -17,8 +17,11 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from book.editions import BOOK, ORIGINAL
 from book.tools import store
 from book.tools.install_cell import add_install_cell, language_of
+from book.tools.translated_cells import OWN_OUTPUTS, normalised_code
+from book.tools.translated_outputs import SVG, translate_plot
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = "book/*/*.ipynb", "assignments/source/*/*.ipynb"
@@ -47,6 +50,8 @@ def execute(path):
     notebook.metadata["language_info"] = {"name": "python"}
     name_widgets(notebook)
     fold_solutions(notebook)
+    if language not in (None, ORIGINAL):
+        take_plots(notebook, BOOK / ORIGINAL / path.name)
     nbformat.validate(notebook)
     store(notebook, path)
 
@@ -57,6 +62,23 @@ def fold_solutions(notebook):
         if cell.cell_type == "code" and cell.id.startswith("solution-"):
             cell.metadata["jupyter"] = {"outputs_hidden": True, "source_hidden": True}
             cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-cell"})
+
+
+def take_plots(notebook, path):
+    """Replace a translation's plots by those of the English notebook at `path`, with its own labels.
+
+    A plot drawn anew differs in its layout, which depends on the lengths of the labels.
+    """
+    english = {cell.id: cell for cell in nbformat.read(path, as_version=4).cells}
+    for cell in notebook.cells:
+        original = english[cell.id]
+        if cell.cell_type != "code" or normalised_code(cell.source) != normalised_code(original.source):
+            continue
+        if f"{path.stem}#{cell.id}" in OWN_OUTPUTS:
+            continue
+        for output, drawn in zip(cell.outputs, original.outputs):
+            if SVG in drawn.get("data", {}):
+                output.data[SVG] = translate_plot(drawn.data[SVG], original.source, cell.source)
 
 
 def name_widgets(notebook):

@@ -1,11 +1,12 @@
 """Derive a translated cell's outputs from those of the English cell.
 
-A translated cell has the English code with other labels: strings that it only prints. So its outputs follow from those
-of the English cell, and need no run of their own: each printed line is the English one with its labels replaced, and
-all else is equal.
+A translated cell has the English code with other labels: strings that it only prints, or writes into a plot. So its
+outputs follow from those of the English cell, and need no run of their own: each printed line and each text in a plot
+is the English one with its labels replaced, and all else is equal.
 """
 
 import ast
+import html
 import itertools
 import re
 from functools import cache
@@ -15,11 +16,40 @@ from typing import NamedTuple
 NOT_COMPARED = "execution_count", "metadata", "traceback"  # keys of an output
 PICTURES = Path(__file__).resolve().parents[2] / "companion" / "figures" / "pictures"
 WIDGET = "application/vnd.jupyter.widget-view+json"  # has a random name
+SVG = "image/svg+xml"
+# Arguments and methods of matplotlib, and of companion.page.pictures, that write words into a plot.
+WORDS = {"columns", "label", "labels", "rows", "title", "xlabel", "ylabel"}
+WRITERS = {
+    "annotate", "legend", "set_title", "set_xlabel", "set_xticklabels", "set_xticks", "set_ylabel", "set_yticklabels",
+    "set_yticks", "text",
+}  # fmt: skip
 
 
 def is_print(node):
     """Return whether a node is a call of `print`."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+
+
+def plotted(call):
+    """Return the arguments that a call writes into a plot, with those in lists, without the lists."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return []
+    arguments = [word.value for word in call.keywords if word.arg in WORDS]
+    if call.func.attr in WRITERS:
+        arguments += call.args
+    listed = itertools.chain.from_iterable(
+        argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument] for argument in arguments
+    )
+    return list(listed)
+
+
+def shown(call):
+    """Yield the nodes that a call prints or writes into a plot: whole arguments, and the parts of f-strings."""
+    if is_print(call):
+        yield from (part for part, _ in pieces(call))
+    for argument in plotted(call):
+        for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
+            yield part.value if isinstance(part, ast.FormattedValue) else part
 
 
 def text_of(node):
@@ -46,9 +76,9 @@ def pieces(call):
 
 
 def printed_names(loop):
-    """Return the names that the body of a loop prints and uses for nothing else."""
+    """Return the names that the body of a loop prints or writes into a plot, and uses for nothing else."""
     inside = [node for line in loop.body for node in ast.walk(line)]
-    printed = {id(node) for call in inside if is_print(call) for node, _ in pieces(call)}
+    printed = {id(node) for call in inside for node in shown(call)}
     names = [node for node in inside if isinstance(node, ast.Name)]
     return {node.id for node in names if id(node) in printed} - {node.id for node in names if id(node) not in printed}
 
@@ -67,10 +97,9 @@ def rows(loop):
 
 
 def label_nodes(tree):
-    """Yield the nodes of all labels: strings in a `print`, and strings in a list of rows that a loop prints."""
+    """Yield the nodes of all labels: strings that a cell prints or plots, also those in a list of rows of a loop."""
     for node in ast.walk(tree):
-        if is_print(node):
-            yield from (part for part, _ in pieces(node) if text_of(part) is not None)
+        yield from (part for part in shown(node) if text_of(part) is not None)
         for row in rows(node):
             yield from row.values()
 
@@ -165,6 +194,38 @@ def patterns(english, translated):
     return [*ended, *(start.join(end) for start in begun for end in ended), *begun]
 
 
+@cache
+def plot_words(english, translated):
+    """Return how texts in a plot change: whole label → the other edition's, and pairs for labels that are f-strings."""
+    whole, patterns = {}, []
+    trees = ast.parse(english), ast.parse(translated)
+    for label, own in zip(labels(english), labels(translated), strict=True):
+        whole |= zip(label.split("\n"), own.split("\n"))
+    for nodes in zip(*([node for call in ast.walk(tree) for node in plotted(call)] for tree in trees), strict=True):
+        if isinstance(nodes[0], ast.JoinedStr):
+            english_parts, own_parts = ([text_of(part) for part in node.values] for node in nodes)
+            pattern = "".join("(.*)" if text is None else re.escape(text) for text in english_parts)
+            patterns.append((re.compile(pattern), own_parts))
+    return whole, patterns
+
+
+def translate_plot(svg, english, translated):
+    """Return an English plot with the labels of a translation. english, translated: the code of both cells."""
+    whole, patterns = plot_words(english, translated)
+
+    def translate(match):
+        text = html.unescape(match[1])
+        if text not in whole:
+            for pattern, own in patterns:
+                if found := pattern.fullmatch(text):
+                    values = iter(found.groups())
+                    parts = (part if part is not None else next(values) for part in own)
+                    return html.escape("".join(whole.get(part, part) for part in parts), quote=False)
+        return html.escape(whole.get(text, text), quote=False)
+
+    return re.sub(r"(?<=>)([^<>]+)(?=</text>)", translate, svg)
+
+
 def split_lines(template):
     """Split what a `print` writes into lines. The last one has no line break: the next `print` goes on there."""
     lines = [[]]
@@ -229,6 +290,8 @@ def outputs_follow(english, translated, outputs, own, language):
 def output_follows(english, translated, output, own, language):
     """Return whether one output, as `visible` returns it, follows from the English one."""
     text, printed = output.pop("text", None), own.pop("text", None)
+    if SVG in output.get("data", {}):
+        output["data"] = {**output["data"], SVG: translate_plot(output["data"][SVG], english, translated)}
     if "data" in output and f'language="{language}"' in translated:
         output["data"] = {kind: own_picture(value, language) for kind, value in output["data"].items()}
     if output != own or (text is None) != (printed is None):
