@@ -1,4 +1,4 @@
-"""Fetch what pages need to run their cells: Python for the browser, numpy, matplotlib, fonts and an editor.
+"""Fetch what pages need to run their cells: Python for the browser, numpy, matplotlib and an editor.
 
     make live       fetch what is missing, verify its checksums, and pack it into _build/live
 
@@ -26,7 +26,6 @@ import zipfile
 from pathlib import Path
 
 from book import npm
-from book.live.fonts import drawing_font
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -39,9 +38,7 @@ PYODIDE = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["depen
 SMALL_TORCH = "small_torch"  # the folder of the book's own torch, and its package
 SCRIPTS = "kernel.js", "worker.js"
 # The fetched parts depend on these files; a digest of them is stored beside the parts.
-SOURCES = "parts.toml", "package.json", "package-lock.json", "editor.js", "fonts.py"
-# Fonts lie in a folder of their own, because pages do not load them with the rest.
-FONTS = "fonts"
+SOURCES = "parts.toml", "package.json", "package-lock.json", "editor.js"
 # Patterns of Pyodide's files: from 314 on, pyodide.asm.js is pyodide.asm.mjs. The large .wasm is stored compressed,
 # because not every server compresses it.
 CORE = "pyodide.mjs", "pyodide.asm.*js", "python_stdlib.zip"
@@ -64,7 +61,7 @@ def prepare():
     """Write the parts into NEW, and print a line as each step begins. Raises Missing if a part cannot be fetched."""
     shutil.rmtree(NEW, ignore_errors=True)
     NEW.mkdir(parents=True)
-    print("Fetching what pages need to run cells: 1 of 3, Python for the browser, the editor and fonts", flush=True)
+    print("Fetching what pages need to run cells: 1 of 3, Python for the browser and the editor", flush=True)
     try:
         modules = npm.install(HERE, ROOT / "_build" / "npm")
     except npm.NpmError as error:
@@ -79,11 +76,8 @@ def prepare():
     torch = add_torch(NEW, lock["info"])
     wheels = [wheel(package["file_name"], package["sha256"]) for package in with_dependencies(lock["packages"])]
     (NEW / "packages.zip").write_bytes(zip_bytes(contents(wheels)))
-    print("Fetching what pages need to run cells: 3 of 3, making the editor and the fonts", flush=True)
+    print("Fetching what pages need to run cells: 3 of 3, making the editor", flush=True)
     bundle(modules, NEW / "editor.js")
-    (NEW / FONTS).mkdir()
-    for language, file in SETTINGS["fonts"].items():
-        (NEW / FONTS / f"{language}.ttf.gz").write_bytes(drawing_font(modules / file, language))
     (NEW / "made_from.txt").write_text(sources_digest(), encoding="ascii")
     (NEW / "licences.txt").write_text(licences(wheels + torch, modules), encoding="utf-8")
 
@@ -388,7 +382,5 @@ if __name__ == "__main__":
         fetch()
     except Missing as error:
         sys.exit(f"{error}\nPages can be read, but their cells cannot run.")
-    sizes = {name: path.stat().st_size / 1e6 for name, path in list_folder(FETCHED, "").items()}
-    print(f"{os.path.relpath(FETCHED)}: {sum(sizes.values()):.1f} MB", flush=True)
-    for name in sorted(name for name in sizes if name.startswith(FONTS)):
-        print(f"    {name}: {sizes[name]:.2f} MB, which pages load only for drawings with its letters", flush=True)
+    size = sum(path.stat().st_size for path in list_folder(FETCHED, "").values()) / 1e6
+    print(f"{os.path.relpath(FETCHED)}: {size:.1f} MB", flush=True)

@@ -4,11 +4,7 @@ Figures are stored as SVG and compared to the letter by the tests, so nothing in
 and numbers are SVG text, which the page shows in its own font; formulas are outlines. A label is one or the other.
 """
 
-import hashlib
-import io
-import re
 import statistics
-import warnings
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -20,10 +16,11 @@ with notebook_extra():
     import matplotlib.pyplot as plt
     from IPython import get_ipython
     from matplotlib.axes import Axes
-    from matplotlib.backends.backend_svg import RendererSVG
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
     from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+    from companion.page.svg import svg
 
 # Legible on white and on black: the site shows the same figure in light and dark.
 BLUE, ORANGE, GREEN, PURPLE, RED = "#2f7fc1", "#d9731a", "#2f9460", "#8e63c7", "#d1495b"
@@ -57,45 +54,6 @@ plt.rcParams.update(
         "svg.hashsalt": "unrolled",  # ids inside the file depend on its content only
     }
 )
-
-
-class Renderer(RendererSVG):
-    """Draw formulas as outlines, which need no font, and everything else as text, which a translation can replace."""
-
-    def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
-        with plt.rc_context({"svg.fonttype": "path" if ismath else "none"}):
-            super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
-
-
-def svg(figure: Figure) -> str:
-    """Return a figure as SVG, rounded to 0.01 points: finer than the eye sees, coarser than processors differ."""
-    buffer, dpi = io.StringIO(), figure.dpi
-    width, height = 72 * figure.get_size_inches()
-    renderer = Renderer(width, height, buffer, image_dpi=dpi, metadata={"Date": None, "Creator": None})
-    figure.dpi = 72  # the unit of SVG
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's browser has the letters
-        figure.draw(renderer)
-    renderer.finalize()
-    figure.dpi = dpi
-
-    def shorten(match):
-        # keep all digits of scales: letters are drawn large and scaled down
-        return match[0] if match[0].startswith("scale") else f"{round(float(match[0]), 2) + 0.0:g}"
-
-    text = re.sub(r"(?<=font-family: )[^;\"]+", "sans-serif", buffer.getvalue())
-    text = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", text)
-    return renamed(re.sub(r"scale\([^)]*\)|-?\d+\.\d{3,}", shorten, text))
-
-
-def renamed(text: str) -> str:
-    """Return an SVG whose clip paths are named by a hash of their printed content.
-
-    matplotlib's own names depend on the last digits of the numbers, which differ between processors.
-    """
-    for name, clip in re.findall(r'<clipPath id="(\w+)">(.*?)</clipPath>', text, re.DOTALL):
-        text = text.replace(name, "p" + hashlib.sha256(clip.encode()).hexdigest()[:10])
-    return text
 
 
 if shell := get_ipython():

@@ -1,6 +1,5 @@
 """The part of IPython's shell that pages need: it formats objects and shows open drawings at the end of a cell."""
 
-import io
 import sys
 from types import SimpleNamespace
 
@@ -60,17 +59,9 @@ class Shell:
     def end_cell(self):
         """Show the drawings that are open at the end of a cell."""
         if "matplotlib.pyplot" in sys.modules:
-            from matplotlib_inline import backend_inline, fonts
+            from matplotlib_inline import backend_inline
 
             backend_inline.show()
-            fonts.failed.clear()
-
-
-def svg(figure):
-    """Return a drawing as SVG, cropped as Jupyter does by default."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", bbox_inches="tight")
-    return buffer.getvalue()
 
 
 shell = Shell()

@@ -3,15 +3,13 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import display
-from IPython.shell import shell, svg
+from companion.page.svg import svg
+from IPython.shell import shell
 from matplotlib import cbook
 from matplotlib.backend_bases import FigureManagerBase as FigureManager  # noqa: F401
 from matplotlib.backends.backend_svg import FigureCanvasSVG as FigureCanvas  # noqa: F401
 from matplotlib.figure import Figure
 
-from matplotlib_inline.fonts import extend_matplotlib
-
-extend_matplotlib()
 unpack = cbook._unpack_to_numpy
 # needed before matplotlib 3.10, which converts tensors itself
 cbook._unpack_to_numpy = lambda values: np.asarray(values) if hasattr(values, "grad_fn") else unpack(values)
