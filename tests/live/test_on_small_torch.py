@@ -22,7 +22,7 @@ SLOW_CELLS = {
     "gru": "solution-no-reset-picture",
     "language_model": "learns-and-writes perplexity-picture counts-table",
     "matrix_state": "learns solution-longer",
-    "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
+    "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-longer",
     "newton": "solution-newton",
     "state_tracking": "selective-learns",
     "step_sizes": (
