@@ -21,7 +21,7 @@ OWN_OUTPUTS = {
     "language_model#pieces-counted", "units#units-found", "units#quotation-unit",
     "units#settings", "units#solution-halves",
     "units#solution-forgetting",
-    "language_model#counts-table", "sizes#which-layer-picture", "sizes#which-layer-table",
+    "language_model#counts-table",
     "language_model#top-p", "units#forced", "units#beyond-counting-table",
     "units#past-figure", "units#past-over-places", "units#saturation-picture",
     "attention#settings", "attention#batch", "attention#forced-and-free-counted", "attention#attention-figure",
@@ -39,7 +39,6 @@ OWN_CODE = {
     "attention#settings",
     "language_model#text-loaded",
     "units#settings",
-    "sizes#which-layer-picture",
     "first_network#language",
 }
 # A cell to which editions add reading in their own language.
