@@ -4,8 +4,9 @@
     python benchmarks/evidence_sizes.py --again   recompute all runs
 
 A layer of torch (float32) learns the English text by the recipe of the chapter on language models: AdamW, OneCycleLR,
-clipped gradients. An RNN and a GRU have as many parameters as the LSTM of 128 units, within 2 %. For each size the
-learning rate is chosen first, by the loss on a validation part, on a seed of its own. Then five other seeds use it. The validation part lies before the held-out part, which chooses nothing.
+clipped gradients. The RNN and the GRU have as many parameters as the LSTM of 128 units, within 2 %. For each size the
+learning rate is chosen first, by the loss on a validation part, on a seed of its own. Then five other seeds use it. The
+validation part lies before the held-out part, which chooses nothing.
 Output: companion/learning/evidence/sizes.json, with the losses of each run on all three parts.
 """
 
