@@ -1,11 +1,12 @@
-"""Evidence for the chapter on sizes: how many units, how many layers, how much dropout; about an hour on one core.
+"""Evidence for the chapter on sizes: kind of layer, units, layers and dropout; about an hour on one core.
 
     python benchmarks/evidence_sizes.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_sizes.py --again   recompute all runs
 
-An LSTM of torch (float32) learns the English text by the recipe of the chapter on language models: AdamW, OneCycleLR,
-clipped gradients. For each size the learning rate is chosen first, by the loss on a validation part, on a seed of its
-own. Then five other seeds use it. The validation part lies before the held-out part, which chooses nothing.
+A layer of torch (float32) learns the English text by the recipe of the chapter on language models: AdamW, OneCycleLR,
+clipped gradients. The RNN and the GRU have as many parameters as the LSTM of 128 units, within 2 %. For each size the
+learning rate is chosen first, by the loss on a validation part, on a seed of its own. Then five other seeds use it. The
+validation part lies before the held-out part, which chooses nothing.
 Output: companion/learning/evidence/sizes.json, with the losses of each run on all three parts.
 """
 
@@ -13,7 +14,7 @@ import itertools
 import sys
 
 import torch
-from evidence_runs import main
+from evidence_runs import equal_size, main
 from torch import nn
 from torch.nn import functional as F
 
@@ -23,23 +24,25 @@ from companion.learning.text import Vocabulary, load_text
 from companion.learning.training import evaluate, train
 from companion.learning.windows import ConsecutiveWindows, split
 
-NAME, VERSION = "sizes", 1  # increase when the program computes something else
-NAMES = ("hidden_size", "num_layers", "dropout", "seed", "learning_rate")
+NAME, VERSION = "sizes", 2  # increase when the program computes something else
+NAMES = ("kind", "hidden_size", "num_layers", "dropout", "seed", "learning_rate")
 SEEDS, FIRST_SEED = (0, 1, 2, 3, 4), 100
-LEARNING_RATES = (0.01, 0.025, 0.06)
+LEARNING_RATES = {"RNN": (0.004, 0.01, 0.025), "GRU": (0.01, 0.025, 0.06), "LSTM": (0.01, 0.025, 0.06)}
 EXPERIMENTS = ("all sizes",)
-SIZES = (  # hidden_size, num_layers, dropout
-    (32, 1, 0.0),
-    (64, 1, 0.0),
-    (128, 1, 0.0),
-    (256, 1, 0.0),
-    (256, 1, 0.5),
-    (128, 2, 0.0),
-    (128, 2, 0.2),
-    (128, 2, 0.5),
-    (128, 3, 0.0),
-)
 EPOCHS, BATCH_SIZE, WINDOW_SIZE, EMBEDDING_DIM = 8, 8, 32, 24
+SIZES = (  # kind, hidden_size, num_layers, dropout
+    ("LSTM", 32, 1, 0.0),
+    ("LSTM", 64, 1, 0.0),
+    ("LSTM", 128, 1, 0.0),
+    ("LSTM", 256, 1, 0.0),
+    ("LSTM", 256, 1, 0.5),
+    ("LSTM", 128, 2, 0.0),
+    ("LSTM", 128, 2, 0.2),
+    ("LSTM", 128, 2, 0.5),
+    ("LSTM", 128, 3, 0.0),
+    ("RNN", equal_size("RNN", EMBEDDING_DIM, 128), 1, 0.0),
+    ("GRU", equal_size("GRU", EMBEDDING_DIM, 128), 1, 0.0),
+)
 
 
 class LSTM(nn.LSTM):
@@ -70,11 +73,14 @@ def run(settings, epochs=EPOCHS):
     settings: the values of `NAMES`. epochs: fewer than `EPOCHS` stop early, with the same learning rates until then.
     """
     torch.set_num_threads(1)
-    hidden_size, num_layers, dropout, seed, learning_rate = settings
+    kind, hidden_size, num_layers, dropout, seed, learning_rate = settings
     vocabulary, *texts = parts()
     torch.manual_seed(seed)
     size = len(vocabulary)
-    layer = LSTM(EMBEDDING_DIM, hidden_size, num_layers, dropout)
+    if kind == "LSTM":
+        layer = LSTM(EMBEDDING_DIM, hidden_size, num_layers, dropout)
+    else:
+        layer = getattr(nn, kind)(EMBEDDING_DIM, hidden_size, num_layers)
     model = SequenceModel(nn.Embedding(size, EMBEDDING_DIM), layer, size)
     batches = ConsecutiveWindows(texts[0], BATCH_SIZE, WINDOW_SIZE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.1)
@@ -92,14 +98,15 @@ def run(settings, epochs=EPOCHS):
 
 def first_runs(_):
     """Yield the settings of the runs that choose learning rates."""
-    for size, rate in itertools.product(SIZES, LEARNING_RATES):
-        yield *size, FIRST_SEED, rate
+    for size in SIZES:
+        for rate in LEARNING_RATES[size[0]]:
+            yield *size, FIRST_SEED, rate
 
 
 def chosen_runs(_, first):
     """Yield the settings of the final runs, with the learning rates chosen by `first`."""
     for seed, size in itertools.product(SEEDS, SIZES):
-        settings = dict(zip(NAMES[:3], size, strict=True))
+        settings = dict(zip(NAMES[:4], size, strict=True))
         yield *size, seed, min(evidence.having(first, **settings), key=lambda run: run["last"])["learning_rate"]
 
 

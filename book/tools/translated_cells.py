@@ -20,11 +20,10 @@ OWN_OUTPUTS = {
     "language_model#warmer", "language_model#pieces",
     "language_model#pieces-counted", "units#units-found", "units#quotation-unit",
     "units#settings", "units#solution-halves",
-    "units#solution-forgetting", "units#solution-surprise",
-    "language_model#counts-table", "sizes#which-layer-picture", "sizes#which-layer-table",
+    "units#solution-forgetting",
+    "language_model#counts-table",
     "language_model#top-p", "units#forced", "units#beyond-counting-table",
     "units#past-figure", "units#past-over-places", "units#saturation-picture",
-    "language_model#solution-warmth",
     "attention#settings", "attention#batch", "attention#forced-and-free-counted", "attention#attention-figure",
     "attention#solution-which", "attention#solution-beam",
     "matrix_state#matrix-figure",
@@ -40,7 +39,6 @@ OWN_CODE = {
     "attention#settings",
     "language_model#text-loaded",
     "units#settings",
-    "sizes#which-layer-picture",
     "first_network#language",
 }
 # A cell to which editions add reading in their own language.

@@ -65,13 +65,13 @@ def generate(
         raise ValueError(f"length must not be negative, got {length}")
     device = next(model.parameters()).device
     with evaluation_of(model):
-        written, state, unread = [], None, indices.to(device)
+        written, state, inputs = [], None, indices.to(device)
         for _ in range(length):
-            logits, state = model(unread[:, None], state)
+            logits, state = model(inputs[:, None], state)
             # drawn on the processor, where a seed gives the same text on every machine
             p = probabilities(logits[-1, 0].cpu(), temperature, top_k, top_p)
-            unread = torch.multinomial(p, 1, generator=generator).to(device)
-            written.append(unread)
+            inputs = torch.multinomial(p, 1, generator=generator).to(device)
+            written.append(inputs)
     return vocabulary.decode(torch.cat([indices.to(device), *written]))
 # fmt: on
 

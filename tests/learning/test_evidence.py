@@ -59,7 +59,7 @@ def test_every_file_has_the_versions_that_computed_it(path):
     assert len({*settings}) == len(settings)
 
 
-@pytest.mark.parametrize("name", ["memory", "recurrences", "series", "sizes", "text", "training"])
+@pytest.mark.parametrize("name", ["memory", "recurrences", "series", "sizes", "training"])
 def test_runs_are_complete_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
     runs = sys.modules["evidence_runs"]
@@ -99,19 +99,10 @@ def test_training_is_reproducible(programs):
         assert again[part] == pytest.approx(stored[part][:1], abs=2e-3)
 
 
-def test_text_is_reproducible(programs):
-    """Recompute one epoch, and compare the held-out loss."""
-    text = program("evidence_text")
-    (stored,) = evidence.load("text", language="zh", kind="LSTM", seed=0, chosen=True)
-    again = text.run([stored[name] for name in text.NAMES], epochs=1)
-    assert again["held_out"] == pytest.approx(stored["held_out"][:1], abs=2e-3)
-    assert again["parameters"] == stored["parameters"]
-
-
 def test_sizes_are_reproducible(programs):
     """Recompute one epoch of the smallest network, and compare the validation loss."""
     sizes = program("evidence_sizes")
-    (stored,) = evidence.load("sizes", hidden_size=32, seed=0)
+    (stored,) = evidence.load("sizes", kind="LSTM", hidden_size=32, seed=0)
     again = sizes.run([stored[name] for name in sizes.NAMES], epochs=1)
     assert again["validation"] == pytest.approx(stored["validation"][:1], abs=5e-3)
     assert again["parameters"] == stored["parameters"]
