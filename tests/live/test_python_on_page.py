@@ -201,7 +201,7 @@ def test_letters_that_matplotlib_lacks_are_text(browser, live_site):
         reader.write(0, DRAWING)
         reader.alone(0)
         assert not reader.outputs(0).locator(".stream").count()
-        texts = reader.outputs(0).locator("svg.picture text").all_inner_texts()
+        texts = reader.outputs(0).locator("svg.picture text").all_text_contents()
         assert {"日本 汉字 かな （漢字）", "기울기", "东", "西", "注釈", "凡例"} <= {*texts}
         assert reader.outputs(0).locator("svg.picture use").count() >= 2  # of $x^2$
 
