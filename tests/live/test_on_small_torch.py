@@ -18,7 +18,6 @@ TRANSLATED = [edition.folder for edition in editions.editions() if edition.langu
 SLOW_CELLS = {
     "attention": "solution-beam",
     "complaints": "check-past-cell solution-answers solution-distance",
-    "first_network": "solution-size",
     "gru": "solution-no-reset-picture",
     "language_model": "learns-and-writes perplexity-picture counts-table",
     "matrix_state": "learns solution-longer",

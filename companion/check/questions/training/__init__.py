@@ -158,7 +158,7 @@ LEARNING = LOSS | {
     ),
     "loss_summed": ("surprise#loss", ".flatten())", '.flatten(), reduction="sum")'),
     "loss_summed_over_steps": ("surprise#loss", ".flatten())", ".flatten()) * len(logits)"),
-    "not_in_training_mode": ("training#loop-said", "model.train()", "model.eval()"),
+    "not_in_training_mode": ("training#the-loop", "model.train()", "model.eval()"),
     "stepped_up": ("step_sizes#gradient-descent", "p -= learning_rate", "p += learning_rate"),
     "learning_rate_ignored": ("step_sizes#gradient-descent", STEP, "p -= 0.001 * p.grad"),
     "learning_rate_ignored~hundredth": ("", STEP, "p -= 0.01 * p.grad"),

@@ -37,28 +37,28 @@ def evaluate_reference(model, batches):
 
 ADD, COUNT, EXP = "total += loss.item() * targets.numel()", "count += targets.numel()", "math.exp(mean)"
 MISTAKES = LOSS | {
-    "not_in_evaluation_mode": ("training#loop-said", "model.eval()", "pass"),
+    "not_in_evaluation_mode": ("training#the-loop", "model.eval()", "pass"),
     "not_in_evaluation_mode~train": ("", "model.eval()", "model.train()"),
-    "left_in_evaluation_mode": ("training#loop-said", "model.train(training)", "pass"),
-    "left_in_training_mode": ("training#loop-said", "model.train(training)", "model.train()"),
-    "graph_recorded": ("training#evaluate-said", "with torch.no_grad():", "with torch.enable_grad():"),
+    "left_in_evaluation_mode": ("training#the-loop", "model.train(training)", "pass"),
+    "left_in_training_mode": ("training#the-loop", "model.train(training)", "model.train()"),
+    "graph_recorded": ("training#first-epoch-said", "with torch.no_grad():", "with torch.enable_grad():"),
     "weights_frozen": (
-        "training#evaluate-said", "with torch.no_grad():", "model.requires_grad_(False)\n    if True:",
+        "training#first-epoch-said", "with torch.no_grad():", "model.requires_grad_(False)\n    if True:",
     ),
     "gradients_changed": (
-        "training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    model.zero_grad()",
+        "training#first-epoch-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    model.zero_grad()",
     ),
     "gradients_changed~backward": (
         "", "with torch.no_grad():", "with torch.enable_grad():", "total += ",
         "loss.backward()\n            total += ",
     ),
     "generator_changed": (
-        "training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    torch.manual_seed(0)",
+        "training#first-epoch-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    torch.manual_seed(0)",
     ),
     "gradients_left_off": (
-        "training#evaluate-said", "with torch.no_grad():", "torch.set_grad_enabled(False)\n    if True:",
+        "training#first-epoch-said", "with torch.no_grad():", "torch.set_grad_enabled(False)\n    if True:",
     ),
-    "dropout_left_off": ("training#loop-said", "model.eval()", "model.eval()\n    model.dropout.p = 0.0"),
+    "dropout_left_off": ("training#the-loop", "model.eval()", "model.eval()\n    model.dropout.p = 0.0"),
     "mean_of_means": ("surprise#loss", ADD, "total += loss.item()", COUNT, "count += 1"),
     "weighted_by_rows": (
         "surprise#loss", ADD, "total += loss.item() * targets.shape[1]", COUNT, "count += targets.shape[1]",
@@ -68,8 +68,8 @@ MISTAKES = LOSS | {
     "divided_by_batches": ("surprise#loss", COUNT, "count += 1"),
     "sum_for_mean": ("surprise#loss", "total / count", "total"),
     "sum_for_mean~of_means": ("", ADD, "total += loss.item()", "total / count", "total"),
-    "last_batch_only": ("training#evaluate-said", "total +=", "total =", "count +=", "count ="),
-    "return_in_the_loop": ("training#evaluate-said", COUNT, COUNT + "\n            break"),
+    "last_batch_only": ("training#first-epoch-said", "total +=", "total =", "count +=", "count ="),
+    "return_in_the_loop": ("training#first-epoch-said", COUNT, COUNT + "\n            break"),
     "perplexity_first": ("surprise#perplexity", "mean, " + EXP, EXP + ", mean"),
     "perplexity_of_base_two": ("surprise#perplexity", EXP, "2**mean"),
     "perplexity_inverted": ("surprise#perplexity", EXP, "math.exp(-mean)"),
@@ -146,7 +146,7 @@ QUESTION = generate_question(
     assignment="training",
     task=4,
     points=3,
-    place="training#evaluate-said",
+    place="training#first-epoch-said",
     call=call,
     probes=probes,
     axes=AXES,
