@@ -21,7 +21,7 @@ SLOW_CELLS = {
     "first_network": "solution-size",
     "gru": "solution-no-reset-picture",
     "language_model": "learns-and-writes perplexity-picture counts-table",
-    "matrix_state": "learns solution-longer",
+    "matrix_state": "learns",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
     "newton": "solution-newton",
     "state_tracking": "selective-learns",
