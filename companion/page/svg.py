@@ -35,12 +35,12 @@ def svg(figure: Figure) -> str:
     figure.dpi = dpi
 
     def shorten(match):
-        # keep all digits of scales: letters are drawn large and scaled down
-        return match[0] if match[0].startswith("scale") else f"{round(float(match[0]), 2) + 0.0:g}"
+        # keep all digits of texts, and of scales: letters are drawn large and scaled down
+        return match[0] if match[0].startswith((">", "scale")) else f"{round(float(match[0]), 2) + 0.0:g}"
 
     text = re.sub(r"(?<=font-family: )[^;\"]+", "sans-serif", buffer.getvalue())
     text = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", text)
-    return rename_clips(re.sub(r"scale\([^)]*\)|-?\d+\.\d{3,}", shorten, text))
+    return rename_clips(re.sub(r">[^<]*</text>|scale\([^)]*\)|-?\d+\.\d{3,}", shorten, text))
 
 
 def rename_clips(text: str) -> str:
