@@ -9,7 +9,7 @@ from companion.extra import notebook_extra
 
 with notebook_extra():
     from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import RendererSVG
+    from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
     from matplotlib.figure import Figure
 
 
@@ -24,15 +24,17 @@ class Renderer(RendererSVG):
 
 def svg(figure: Figure) -> str:
     """Return a figure as SVG, rounded to 0.01 points: finer than the eye sees, coarser than processors differ."""
-    buffer, dpi = io.StringIO(), figure.dpi
+    buffer, dpi, canvas = io.StringIO(), figure.dpi, figure.canvas
     width, height = 72 * figure.get_size_inches()
     renderer = Renderer(width, height, buffer, image_dpi=dpi, metadata={"Date": None, "Creator": None})
+    FigureCanvasSVG(figure)  # the layout is computed with the renderer of the figure's canvas
     figure.dpi = 72  # the unit of SVG
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's browser has the letters
         figure.draw(renderer)
     renderer.finalize()
     figure.dpi = dpi
+    figure.set_canvas(canvas)
 
     def shorten(match):
         # keep all digits of texts, and of scales: letters are drawn large and scaled down
