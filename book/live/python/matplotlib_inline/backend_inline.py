@@ -3,12 +3,13 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import display
-from companion.page.svg import svg
 from IPython.shell import shell
 from matplotlib import cbook
 from matplotlib.backend_bases import FigureManagerBase as FigureManager  # noqa: F401
 from matplotlib.backends.backend_svg import FigureCanvasSVG as FigureCanvas  # noqa: F401
 from matplotlib.figure import Figure
+
+from companion.page.svg import svg
 
 unpack = cbook._unpack_to_numpy
 # needed before matplotlib 3.10, which converts tensors itself
