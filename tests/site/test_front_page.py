@@ -125,7 +125,8 @@ def test_numbers_and_minutes_of_chapters_and_ways_are_those_of_the_pages(site, e
     for term in page.select("dt:has(.facts)"):
         name = term.a["href"].removesuffix(".html")
         listed.add(name)
-        assert [number.get_text() for number in term.select(".number")] == ([numbered[name]] if name in numbered else [])
+        expected = [numbered[name]] if name in numbered else []
+        assert [number.get_text() for number in term.select(".number")] == expected, name
         numbers = [int(number) for number in re.findall(r"\d+", term.select_one(".facts").get_text())]
         assert numbers[:2] == [value for value in reading_time(english_notebook(name)) if value], name
     assert listed >= {*CHAPTERS}
