@@ -205,7 +205,7 @@ def test_the_book_has_many_exercises():
     found = [
         cell.id for page in CHAPTERS for cell in code(BOOK / f"en/{page}.ipynb") if cell.id.startswith("solution-")
     ]
-    assert len(found) >= 100 and {*CHAPTERS} >= PROVED
+    assert len(found) >= 80 and {*CHAPTERS} >= PROVED
 
 
 @each
