@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from book import editions
 from book.tools import execute, install_cell
+from companion.learning.text import Vocabulary, load_text
 from tests.project.paths import ROOT
 
 BOOK = ROOT / "book"
@@ -266,3 +267,9 @@ def test_execute_is_repeatable_and_leaves_failing_notebooks_alone(tmp_path, monk
     assert [cell.metadata for cell in read(page).cells] == [{}, folded]
     monkeypatch.setattr(sys, "argv", ["execute.py", str(page)])
     assert execute.main() == 0 and page.read_bytes() == after
+
+
+def test_drawing_of_the_first_network_has_the_indices_of_its_text():
+    drawing = (BOOK / "pictures/next_character.svg").read_text(encoding="utf-8")
+    indices = [int(number) for number in re.findall(r'y="252">(\d+)<', drawing)]
+    assert indices == Vocabulary(load_text("en")).encode("sea ").tolist()
