@@ -51,7 +51,6 @@ plt.rcParams.update(
         "lines.linewidth": 2,
         "mathtext.fontset": "cm",
         "font.size": 10,
-        "svg.hashsalt": "unrolled",  # ids inside the file depend on its content only
     }
 )
 

@@ -29,7 +29,7 @@ def svg(figure: Figure) -> str:
     renderer = Renderer(width, height, buffer, image_dpi=dpi, metadata={"Date": None, "Creator": None})
     FigureCanvasSVG(figure)  # the layout is computed with the renderer of the figure's canvas
     figure.dpi = 72  # the unit of SVG
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), rc_context({"svg.hashsalt": "unrolled"}):  # ids depend on the content only
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's browser has the letters
         figure.draw(renderer)
     renderer.finalize()

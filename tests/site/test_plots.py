@@ -16,7 +16,6 @@ NUMBER = re.compile(r"[−-]?[\d.,]+%?|[−-]?\d+e[+-]?\d+")
 NAMES = re.compile(r"\b(?:[a-z]+_[a-z_]+|\w*[A-Z]\w*[A-Z]\w*|Adam|DeltaNet|tanh|sigmoid|softmax|torch|bfloat16)\b")
 
 
-
 def plots(language):
     """Yield (page#cell, SVG element) for each plot of an edition."""
     for path in sorted((ROOT / "book" / language).glob("*.ipynb")):

@@ -91,6 +91,35 @@ def test_values_and_their_mime_types_must_be_equal():
     assert not follows(result(**value), ("x", []))
 
 
+PLOT = """for name, colour in [("trained", "b"), ("new", "g")]:
+    ax.plot(values, color=colour, label=name)
+ax.plot(values, label=f"{n} units")
+ax.set(xlabel="epoch", ylabel="loss > 0")
+ax.legend(["training", "held-out"])"""
+PLOT_LABELS = {
+    "trained": "学習済み", "new": "学習前", " units": " 個", "epoch": "エポック", "loss > 0": "損失 > 0",
+    "training": "訓練", "held-out": "検証",
+}  # fmt: skip
+TEXTS = "trained", "new", "8 units", "epoch", "loss &gt; 0", "training", "held-out", "0.5"
+TEXTS_JA = "学習済み", "学習前", "8 個", "エポック", "損失 &gt; 0", "訓練", "検証", "0.5"
+
+
+@pytest.mark.parametrize("changed", [None, *range(len(TEXTS))])
+def test_a_plot_has_the_labels_of_its_language(changed):
+    """Check that it follows from the English plot, and does not if one label is left in English or a number differs."""
+
+    def plot(source, texts):
+        drawn = "<svg>" + "".join(f'<text x="{k}">{text}</text>' for k, text in enumerate(texts)) + "</svg>"
+        return source, [new_output("display_data", {"image/svg+xml": drawn})]
+
+    own, texts = PLOT, [*TEXTS_JA]
+    for label, translated in PLOT_LABELS.items():
+        own = own.replace(f'"{label}"', f'"{translated}"').replace(f'{label}"', f'{translated}"')
+    if changed is not None:
+        texts[changed] = TEXTS[changed] if TEXTS[changed] != texts[changed] else "0.6"
+    assert follows(plot(PLOT, TEXTS), plot(own, texts)) is (changed is None)
+
+
 def test_a_figure_has_the_picture_of_its_language():
     english, own = next(iter(pictures("ja").items()))
 
