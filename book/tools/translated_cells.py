@@ -27,11 +27,11 @@ OWN_OUTPUTS = {
     "units#past-figure", "units#past-over-places", "units#saturation-picture",
     "attention#settings", "attention#batch", "attention#forced-and-free-counted", "attention#attention-figure",
     "attention#solution-which", "attention#solution-beam",
-    "matrix_state#matrix-figure",
+    "matrix_state#matrix-figure", "memory#from-chrono-picture",
     "surprise#guess-figure",
     "first_network#ten-lines", "first_network#how-many", "first_network#pieces-known",
     "first_network#solution-bug", "first_network#solution-shuffled",
-    "memory#from-chrono-picture", "sizes#sizes-table",
+    "sizes#sizes-table",
 }  # fmt: skip
 # Functions of companion.check, whose argument `lang` is the edition's language.
 CHECKER = {"check", "progress", "student", "variant"}
