@@ -11,7 +11,8 @@ from book.editions import ORIGINAL
 from book.editions import editions as all_editions
 from book.tools.translated_outputs import label_nodes, outputs_follow
 
-# Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language.
+# Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language, or
+# because a function of another cell prints labels.
 OWN_OUTPUTS = {
     "embedding#lookup-figure",
     "language_model#text-loaded", "language_model#model-made", "language_model#learns-and-writes",
@@ -30,7 +31,7 @@ OWN_OUTPUTS = {
     "surprise#guess-figure",
     "first_network#ten-lines", "first_network#how-many", "first_network#pieces-known",
     "first_network#solution-bug", "first_network#solution-shuffled",
-    "sizes#sizes-table",
+    "memory#from-chrono-picture", "sizes#sizes-table",
 }  # fmt: skip
 # Functions of companion.check, whose argument `lang` is the edition's language.
 CHECKER = {"check", "progress", "student", "variant"}
