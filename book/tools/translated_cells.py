@@ -31,7 +31,6 @@ OWN_OUTPUTS = {
     "surprise#guess-figure",
     "first_network#ten-lines", "first_network#how-many", "first_network#pieces-known",
     "first_network#solution-bug", "first_network#solution-shuffled",
-    "sizes#sizes-table",
 }  # fmt: skip
 # Functions of companion.check, whose argument `lang` is the edition's language.
 CHECKER = {"check", "progress", "student", "variant"}

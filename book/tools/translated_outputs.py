@@ -187,6 +187,7 @@ def patterns(english, translated):
     for original, other in template_pairs(english, translated):
         lines = list(zip(split_lines(original), split_lines(other)))
         for number, (line, own) in enumerate(lines, 1):
+            line, own = merge_values(line), merge_values(own)
             pattern = "".join("(.*?)" if text is None else re.escape(text) for text in line)
             all_patterns.append(Pattern(re.compile(pattern), own, line != own, number < len(lines)))
     begun = [pattern for pattern in all_patterns if not pattern.ends and pattern.english.pattern]
@@ -224,6 +225,11 @@ def translate_plot(svg, english, translated):
         return html.escape(whole.get(text, text), quote=False)
 
     return re.sub(r"(?<=>)([^<>]+)(?=</text>)", translate, svg)
+
+
+def merge_values(line):
+    """Return a line with one value in place of values that follow each other: their groups would take long to match."""
+    return [text for before, text in zip(["", *line], line) if text is not None or before is not None]
 
 
 def split_lines(template):
