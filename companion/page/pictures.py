@@ -5,6 +5,7 @@ and numbers are SVG text, which the page shows in its own font; formulas are out
 """
 
 import statistics
+import warnings
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -53,6 +54,7 @@ plt.rcParams.update(
         "font.size": 10,
     }
 )
+warnings.filterwarnings("ignore", "Glyph .* missing from")  # plots are shown as SVG, in fonts of the reader's browser
 
 
 if shell := get_ipython():
