@@ -20,7 +20,7 @@ from nbclient.exceptions import CellExecutionError
 from book.editions import BOOK, ORIGINAL
 from book.tools import store
 from book.tools.install_cell import add_install_cell, language_of
-from book.tools.translated_cells import OWN_OUTPUTS, normalised_code
+from book.tools.translated_cells import OWN_OUTPUTS, called_functions, normalised_code, with_functions
 from book.tools.translated_outputs import SVG, translate_plot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,16 +69,18 @@ def take_plots(notebook, path):
 
     A plot drawn anew differs in its layout, which depends on the lengths of the labels.
     """
-    english = {cell.id: cell for cell in nbformat.read(path, as_version=4).cells}
+    originals = nbformat.read(path, as_version=4).cells
+    english, functions = {cell.id: cell for cell in originals}, called_functions(originals, notebook.cells)
     for cell in notebook.cells:
         original = english[cell.id]
         if cell.cell_type != "code" or normalised_code(cell.source) != normalised_code(original.source):
             continue
         if f"{path.stem}#{cell.id}" in OWN_OUTPUTS:
             continue
+        sources = with_functions(original, cell, functions[cell.id])
         for output, drawn in zip(cell.outputs, original.outputs):
             if SVG in drawn.get("data", {}):
-                output.data[SVG] = translate_plot(drawn.data[SVG], original.source, cell.source)
+                output.data[SVG] = translate_plot(drawn.data[SVG], *sources)
 
 
 def name_widgets(notebook):

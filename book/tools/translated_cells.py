@@ -41,6 +41,7 @@ OWN_CODE = {
     "units#settings",
     "first_network#language",
 }
+NO_FUNCTIONS = "", ""
 # A cell to which editions add reading in their own language.
 MORE_TO_READ = "further-reading"
 
@@ -50,8 +51,11 @@ def description(cell):
     return cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
 
 
-def differences(page, original, cell, edition):
-    """Yield a sentence for each difference between a cell and the English one that is not a translation."""
+def differences(page, original, cell, edition, functions=NO_FUNCTIONS):
+    """Yield a sentence for each difference between a cell and the English one that is not a translation.
+
+    functions: as in `follows`.
+    """
     if cell.cell_type != original.cell_type:
         yield f"is {cell.cell_type}, not {original.cell_type}"
     elif cell.cell_type == "code":
@@ -63,7 +67,11 @@ def differences(page, original, cell, edition):
         if count_comments(cell.source) != count_comments(original.source):
             yield "it has another number of comments"
         # outputs of other code need not have the same lines
-        if same_code and f"{page}#{original.id}" not in OWN_OUTPUTS and not same_outputs(original, cell, edition):
+        if (
+            same_code
+            and f"{page}#{original.id}" not in OWN_OUTPUTS
+            and not same_outputs(original, cell, edition, functions)
+        ):
             yield "the outputs differ"
         if bool(description(cell)) != bool(description(original)):
             yield "the picture is described in one edition only"
@@ -124,7 +132,7 @@ def uses_checker(source):
     return any(map(is_check, ast.walk(ast.parse(source))))
 
 
-def same_outputs(original, cell, edition):
+def same_outputs(original, cell, edition, functions):
     """Return whether a cell's outputs are the English ones with its own labels.
 
     The checker writes in the edition's language, so only the kinds of its outputs are compared.
@@ -135,7 +143,8 @@ def same_outputs(original, cell, edition):
             for outputs in (original.outputs, cell.outputs)
         )
         return english == own
-    return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)
+    sources = with_functions(original, cell, functions)
+    return outputs_follow(*sources, original.outputs, cell.outputs, edition)
 
 
 def fixed_parts(markdown):
@@ -163,8 +172,51 @@ def fixed_parts(markdown):
     return +counts
 
 
-def follows(original, cell, edition):
-    """Return whether a code cell's outputs follow from those of the English cell."""
+def called_functions(originals, cells):
+    """Return the functions that each code cell calls and other cells define, in English and translated: id → their code.
+
+    They print and plot for the cell. originals, cells: the cells of a page in English and translated.
+    """
+    english, own = definitions(originals), definitions(cells)
+    functions = {}
+    for cell in originals:
+        if cell.cell_type == "code":
+            called, queue = [], [cell.source]
+            for source in queue:
+                new = [name for name in called_names(source) if name in english.keys() & own.keys() - {*called}]
+                called += new
+                queue += [english[name] for name in new]
+            pair = tuple("\n".join(defined[name] for name in called) for defined in (english, own))
+            functions[cell.id] = pair if normalised_code(pair[0]) == normalised_code(pair[1]) else NO_FUNCTIONS
+    return functions
+
+
+def definitions(cells):
+    """Return the functions that the code cells of a page define: name → code."""
+    nodes = (node for cell in cells if cell.cell_type == "code" for node in ast.parse(cell.source).body)
+    return {node.name: ast.unparse(node) for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+def called_names(source):
+    """Return the names of the functions that code calls and does not define, in order."""
+    tree = ast.parse(source)
+    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    names = dict.fromkeys(function.id for function in calls if isinstance(function, ast.Name))
+    return [name for name in names if name not in defined]
+
+
+def with_functions(original, cell, functions):
+    """Return the code of an English cell and of its translation, after the functions that they call."""
+    return tuple(f"{code}\n{one.source}" for code, one in zip(functions, (original, cell)))
+
+
+def follows(original, cell, edition, functions=NO_FUNCTIONS):
+    """Return whether a code cell's outputs follow from those of the English cell.
+
+    functions: the code of functions that the cells call, in English and translated, as `called_functions` returns it.
+    """
     if original.cell_type != "code" or normalised_code(cell.source) != normalised_code(original.source):
         return False
-    return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)
+    sources = with_functions(original, cell, functions)
+    return outputs_follow(*sources, original.outputs, cell.outputs, edition)

@@ -31,7 +31,7 @@ from book.editions import BOOK, ORIGINAL
 from book.editions import editions as all_editions
 from book.editions import read as edition_at
 from book.tools import store
-from book.tools.translated_cells import CHECKER, description, differences, follows
+from book.tools.translated_cells import CHECKER, NO_FUNCTIONS, called_functions, description, differences, follows
 
 KEY = "translates"
 ROOT = BOOK.parent
@@ -117,6 +117,7 @@ def page_findings(page, originals, cells, edition):
             yield cell.id, "there is no such English cell"
     if [cell.id for cell in cells if cell.id in names] != [name for name in names if name in translated]:
         yield "", "the cells stand in another order"
+    functions = called_functions(originals, cells)
     for original in originals:
         cell = translated.get(original.id)
         if cell is None:
@@ -127,7 +128,8 @@ def page_findings(page, originals, cells, edition):
             yield cell.id, UNTRANSLATED
         elif stored != digest(original):
             yield cell.id, "stale: the English cell has changed"
-        yield from ((cell.id, what) for what in differences(page, original, cell, edition))
+        called = functions.get(cell.id, NO_FUNCTIONS)
+        yield from ((cell.id, what) for what in differences(page, original, cell, edition, called))
 
 
 def cells_to_run(edition, page, root=ROOT):
@@ -135,9 +137,16 @@ def cells_to_run(edition, page, root=ROOT):
 
     If there are none, the outputs of the page are right if the English ones are.
     """
-    originals = {cell.id: cell for cell in read(pages(ORIGINAL, root)[page])}
-    own = {cell.id: cell for cell in read(pages(edition, root)[page]) if cell.cell_type == "code"}
-    return [name for name, cell in own.items() if name not in originals or not follows(originals[name], cell, edition)]
+    english, cells = (read(pages(language, root)[page]) for language in (ORIGINAL, edition))
+    originals, functions = {cell.id: cell for cell in english}, called_functions(english, cells)
+    return [
+        cell.id
+        for cell in cells
+        if cell.cell_type == "code"
+        and not (
+            cell.id in originals and follows(originals[cell.id], cell, edition, functions.get(cell.id, NO_FUNCTIONS))
+        )
+    ]
 
 
 def draft(edition, page, root=ROOT):

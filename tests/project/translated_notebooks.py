@@ -59,6 +59,7 @@ class TranslatedNotebook(nbval.plugin.IPyNbFile):
         if rest:  # `make test` has compared the English outputs with a run
             fresh.update(((english, cell.id), cell) for cell in translations.read(english))
         self.english = english
+        self.functions = translated_cells.called_functions(translations.read(english), translations.read(self.path))
 
     def collect(self):
         for cell in super().collect():
@@ -77,7 +78,8 @@ class TranslatedCell(nbval.plugin.IPyNbCell):
         english = fresh.get((self.parent.english, self.cell.id))
         if english is None:
             self.raise_cell_error("The English cell has not run")
-        if not translated_cells.follows(english, self.cell, self.path.parent.name):
+        functions = self.parent.functions[self.cell.id]
+        if not translated_cells.follows(english, self.cell, self.path.parent.name, functions):
             shown = nbformat.writes(nbformat.v4.new_notebook(cells=[english]))
             self.raise_cell_error("The outputs do not follow from those of the English cell", shown)
 

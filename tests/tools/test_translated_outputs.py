@@ -120,6 +120,24 @@ def test_a_plot_has_the_labels_of_its_language(changed):
     assert follows(plot(PLOT, TEXTS), plot(own, texts)) is (changed is None)
 
 
+def test_a_cell_has_the_labels_of_the_functions_that_it_calls():
+    """Check also that labels of other functions do not count, and that functions whose code differs add none."""
+    helper = (
+        'def show(loss):\n    inner(loss)\n\ndef inner(loss):\n    print("loss", loss)\n\ndef other():\n    print("x")'
+    )
+    call = new_code_cell("show(1.5)", id="call", outputs=[new_output("stream", text="loss 1.5\n")])
+    own = new_code_cell("show(1.5)", id="call", outputs=[new_output("stream", text="損失 1.5\n")])
+    for translated, expected in (
+        (helper.replace('"loss"', '"損失"'), True),
+        (helper.replace("inner(loss)\n\n", "1\n\n"), False),
+    ):
+        pages = ([new_code_cell(source, id="helper"), cell] for source, cell in ((helper, call), (translated, own)))
+        functions = translated_cells.called_functions(*pages)
+        assert '"x"' not in functions["call"][0]
+        assert translated_cells.follows(call, own, "ja", functions["call"]) is expected
+    assert not translated_cells.follows(call, own, "ja")
+
+
 def test_a_figure_has_the_picture_of_its_language():
     english, own = next(iter(pictures("ja").items()))
 
