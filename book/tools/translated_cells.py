@@ -173,7 +173,7 @@ def fixed_parts(markdown):
 
 
 def called_functions(originals, cells):
-    """Return the functions that each code cell calls and other cells define, in English and translated: id → their code.
+    """Return the code of the functions that each code cell calls and other cells define: id → (English, translated).
 
     They print and plot for the cell. originals, cells: the cells of a page in English and translated.
     """
