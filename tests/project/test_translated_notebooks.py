@@ -35,7 +35,12 @@ def test_a_cell_is_compared_with_the_english_run(monkeypatch, printed, error):
         raise RuntimeError
 
     stored = new_code_cell('print("損失", x)', id="loss", outputs=[new_output("stream", text="損失 1.5\n")])
-    cell = SimpleNamespace(parent=SimpleNamespace(english=ENGLISH), cell=stored, path=JAPANESE, raise_cell_error=fail)
+    cell = SimpleNamespace(
+        parent=SimpleNamespace(english=ENGLISH, functions={"loss": ("", "")}),
+        cell=stored,
+        path=JAPANESE,
+        raise_cell_error=fail,
+    )
     with contextlib.suppress(RuntimeError):
         TranslatedCell.runtest(cell)
     assert errors == ([error] if error else [])
