@@ -27,7 +27,7 @@ OWN_OUTPUTS = {
     "units#past-figure", "units#past-over-places", "units#saturation-picture",
     "attention#settings", "attention#batch", "attention#forced-and-free-counted", "attention#attention-figure",
     "attention#solution-which", "attention#solution-beam",
-    "matrix_state#matrix-figure", "memory#from-chrono-picture",
+    "matrix_state#matrix-figure",
     "surprise#guess-figure",
     "first_network#ten-lines", "first_network#how-many", "first_network#pieces-known",
     "first_network#solution-bug", "first_network#solution-shuffled",

@@ -120,7 +120,7 @@ torch.manual_seed(0)
 layer = nn.RNN(3, 2, nonlinearity="relu")
 layer(torch.randn(4, 2, 3))[0].log().sum().backward()
 print(layer.weight_ih_l0.grad)
-print(torch.tensor([100.0]).half().round(decimals=3), F.gelu(torch.tensor([float("inf"), 1.0]).half()))
+print(torch.tensor([100.0]).half().round(decimals=3))
 
 # numpy's functions and arrays
 print(np.sqrt(torch.tensor([4.0])), np.exp(torch.zeros(1)))
