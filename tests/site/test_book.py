@@ -206,7 +206,7 @@ def test_the_book_has_many_exercises():
     found = [
         cell.id for page in CHAPTERS for cell in code(BOOK / f"en/{page}.ipynb") if cell.id.startswith("solution-")
     ]
-    assert len(found) >= 80 and {*CHAPTERS} >= PROVED
+    assert len(found) >= 75 and {*CHAPTERS} >= PROVED
 
 
 @each
