@@ -26,7 +26,7 @@ OWN_OUTPUTS = {
     "language_model#top-p", "units#forced", "units#beyond-counting-table",
     "units#past-figure", "units#past-over-places", "units#saturation-picture",
     "attention#settings", "attention#batch", "attention#forced-and-free-counted", "attention#attention-figure",
-    "attention#solution-which", "attention#solution-beam",
+    "attention#solution-which", "attention#solution-beam", "attention#by-length-picture",
     "matrix_state#matrix-figure",
     "surprise#guess-figure",
     "first_network#ten-lines", "first_network#how-many", "first_network#pieces-known",

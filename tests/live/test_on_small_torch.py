@@ -36,7 +36,7 @@ SLOW_CELLS = {
 # printed text, labels of a picture and of a figure, and a table of `compare`; they need the others.
 TRANSLATED_CELLS = (
     "lstm",
-    {"how-far-apart", "forget-gate-at-work", "gates-figure", "proof-cell"}
+    {"how-far-apart", "gates-figure", "proof-cell"}  # no plot: translations have those of the English cells
     | {"imports", "sentence", "own-step", "own-cell"},
 )
 
