@@ -68,7 +68,7 @@ def test_cells_above_run_first_if_they_are_stale(browser, fake_live_address):
         book.write(0, 'print("first")')
         book.run(0)
         book.outputs(0).wait_for()
-        assert "before a change above" in book.cell(3).inner_text()
+        book.cell(3).get_by_text("before a change above").wait_for()
         book.run(2)
         assert book.ran() == [0, 1, 2]
         book.alone(2)
