@@ -11,8 +11,8 @@ from book.editions import ORIGINAL
 from book.editions import editions as all_editions
 from book.tools.translated_outputs import label_nodes, outputs_follow
 
-# Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language, or
-# because a function of another cell prints labels.
+# Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language. Such a
+# chapter runs in each language, so its plots are drawn anew, too.
 OWN_OUTPUTS = {
     "embedding#lookup-figure",
     "language_model#text-loaded", "language_model#model-made", "language_model#learns-and-writes",

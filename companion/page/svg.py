@@ -29,12 +29,14 @@ def svg(figure: Figure) -> str:
     renderer = Renderer(width, height, buffer, image_dpi=dpi, metadata={"Date": None, "Creator": None})
     FigureCanvasSVG(figure)  # the layout is computed with the renderer of the figure's canvas
     figure.dpi = 72  # the unit of SVG
-    with warnings.catch_warnings(), rc_context({"svg.hashsalt": "unrolled"}):  # ids depend on the content only
-        warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's browser has the letters
-        figure.draw(renderer)
+    try:
+        with warnings.catch_warnings(), rc_context({"svg.hashsalt": "unrolled"}):  # ids depend on the content only
+            warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's browser has the letters
+            figure.draw(renderer)
+    finally:
+        figure.dpi = dpi
+        figure.set_canvas(canvas)
     renderer.finalize()
-    figure.dpi = dpi
-    figure.set_canvas(canvas)
 
     def shorten(match):
         # keep all digits of texts, and of scales: letters are drawn large and scaled down

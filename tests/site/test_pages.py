@@ -319,3 +319,11 @@ def test_links_to_colab_kaggle_and_binder_need_a_repository(edition):
         f"https://binderhub.test/v2/gh/someone/unrolled/book?urlpath={quote(f'lab/tree/{inside}', safe='')}",
     ]
     assert (editions.BOOK.parent / inside).is_file()
+
+
+def test_words_in_plots_have_the_font_of_the_page_and_drawings_keep_theirs(browser, address):
+    family = "element => getComputedStyle(element).fontFamily"
+    with opened(browser, f"{address}/en/first_network.html") as page:
+        assert page.locator("svg.picture text[font-family=monospace]").first.evaluate(family) == "monospace"
+        plot = page.locator("svg.picture text[style]").first
+        assert plot.evaluate(family) == page.locator("article").evaluate(family)

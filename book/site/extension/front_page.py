@@ -16,6 +16,7 @@ from book import editions
 from book.site.extension.interface_words import edition_of
 from book.site.extension.languages import is_on_site
 from book.site.extension.reading_time import english_notebook, reading_time
+from book.site.extension.theme import chapter_number
 
 # Each chapter → the chapters that it needs; what those need is not repeated.
 NEEDS = {
@@ -114,7 +115,7 @@ class FillFrontPage(SphinxPostTransform):
             needs = [terms[other][1] for other in NEEDS[name] if other in terms]
             facts = "".join(f"<span>{escape(fact)}</span>" for fact in self.facts(name, needs))
             term += nodes.raw("", f' <span class="facts">{facts}</span>', format="html")
-            if number := self.number(name):
+            if number := chapter_number(self.env, name):
                 term.insert(0, nodes.raw("", f'<span class="number">{number}</span> ', format="html"))
         for node in list(self.document.findall(WayNode)):
             node.replace_self(nodes.raw("", self.way(node["chapters"] or self.edition.road), format="html"))
@@ -160,16 +161,12 @@ class FillFrontPage(SphinxPostTransform):
             minutes, _exercises = reading_time(path)
             time = escape(_("%(minutes)s min") % {"minutes": minutes})
             link = f'<a href="{name}.html">{escape(self.title(name))}</a>'
-            value = f' value="{number}"' if (number := self.number(name)) else ""
+            value = f' value="{number}"' if (number := chapter_number(self.env, name)) else ""
             rows.append(f'<li{value}>{link} <span class="facts">{time}</span></li>')
             total += minutes
         words = _("%(hours)s hours to read, on %(number)s pages")
         words %= {"hours": f"{round(total / 30) / 2:g}", "number": len(rows)}
         return f'<details class="way"><summary>{escape(words)}</summary><ol>{"".join(rows)}</ol></details>'
-
-    def number(self, name):
-        """Return the number of a chapter, or None for a page to look up."""
-        return next(iter(self.env.toc_secnumbers.get(name, {}).get("", ())), None)
 
     def title(self, name):
         return self.env.titles[name].astext() if name in self.env.titles else name

@@ -116,6 +116,11 @@ def keep_particles(body):
     )
 
 
+def chapter_number(env, name):
+    """Return the number of a chapter, or None for a page without one."""
+    return next(iter(env.toc_secnumbers.get(name, {}).get("", ())), None)
+
+
 class NumberChapters(SphinxPostTransform):
     """Add a chapter's number to the links that lead to it, and its number and title to the tooltips of all links."""
 
@@ -127,10 +132,10 @@ class NumberChapters(SphinxPostTransform):
             page, _hash, anchor = node.get("refuri", "").partition("#")
             folder = posixpath.dirname(self.env.docname)
             name = posixpath.normpath(posixpath.join(folder, page.removesuffix(".html")))
-            number = self.env.toc_secnumbers.get(name, {}).get("")
+            number = chapter_number(self.env, name)
             if not node.get("internal") or not page.endswith(".html") or not number or name == self.env.docname:
                 continue
-            words = {"number": number[0], "title": self.env.titles[name].astext()}
+            words = {"number": number, "title": self.env.titles[name].astext()}
             node["reftitle"] = _("Chapter %(number)s: %(title)s") % words
             if not anchor and self.env.docname != self.config.root_doc:
                 node += nodes.inline("", _(" (chapter %(number)s)") % words, classes=["number"])
