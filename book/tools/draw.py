@@ -3,8 +3,8 @@
     python -m book.tools.draw           all figures
     python -m book.tools.draw gates     one of them
 
-A picture is the figure's drawing in its first state. If the drawing has letters of a language, each edition gets its
-own.
+A picture is the figure's drawing with the settings `pictured`. If the drawing has letters of a language, each edition
+gets its own.
 """
 
 import argparse
@@ -15,48 +15,32 @@ from pathlib import Path
 import companion.figures
 from book.editions import ORIGINAL, editions
 from book.site.browser import open_browser
-from companion.figures.figure import own_state, read, script
+from companion.figures.figure import page
 
 PICTURES = Path(companion.figures.__file__).parent / "pictures"
-HOST = Path(__file__).parents[1] / "site" / "extension" / "figures" / "figures.js"
 KINDS = {name.lower(): getattr(companion.figures, name) for name in companion.figures.__all__}
-
-PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8"><title>figure</title>
-<meta name="viewport" content="width=device-width"><style>body {{ margin: 16px; font-family: sans-serif }} {style}
-@media (prefers-color-scheme: dark) {{ html {{ color-scheme: dark }} }}</style><div id="el"></div>
-<script type="module">
-{host}
-const bytes = async (name) => Uint8Array.from(atob(await window.want(name)), (c) => c.charCodeAt(0)).buffer;
-window.model = staticModel({state}, bytes);
-window.remove = (() => {{ {script}; return figure; }})().render({{ model, el: document.getElementById("el") }});
-</script>"""
 
 # Returns the drawing without the classes and the description that the page adds.
 DRAWING = """() => {
     const svg = document.querySelector("svg.drawing").cloneNode(true);
     for (const name of ["class", "role", "aria-label"]) svg.removeAttribute(name);
+    for (const part of svg.querySelectorAll("[data-said]")) part.removeAttribute("data-said");
     svg.setAttribute("font-family", "system-ui, sans-serif");
     return new XMLSerializer().serializeToString(svg);
 }"""
 
 
 def page_of(figure):
-    """Return an HTML page with only a figure; its `window.model` is a model as on the site."""
-    return PAGE.format(
-        language=figure.language,
-        style=read("figures.css"),
-        host=HOST.read_text(encoding="utf-8"),
-        state=json.dumps(own_state(figure.get_state())),
-        script=script(figure.name).replace("export default", "const figure ="),
-    )
+    """Return an HTML page with only a figure, which asks `window.want` for its files."""
+    return page(figure, {}, wanted="await window.want(name)")
 
 
 def drawing(browser, language, name):
     """Return the drawing of a figure in a language, as SVG."""
-    with browser.new_page() as page:
-        page.set_content(page_of(KINDS[name](language=language)))
-        page.wait_for_selector("figcaption")
-        svg = page.evaluate(DRAWING)
+    with browser.new_page() as tab:
+        tab.set_content(page_of(KINDS[name](language=language, **KINDS[name].pictured)))
+        tab.wait_for_selector("figcaption")
+        svg = tab.evaluate(DRAWING)
     # one element per line, so that diffs can be read
     return re.sub(r"(?=<(?:g|rect|circle|line|polyline|polygon|path|text)\b)", "\n", svg) + "\n"
 
@@ -74,12 +58,12 @@ def drawings(browser, name):
 def train_learning_figure(browser):
     """Train the figure Learning to its end; return the losses (means of five steps), accuracies and forget gates."""
     figure = KINDS["learning"](gap=19)  # not the gap that it shows at first, whose result is stored already
-    with browser.new_page() as page:
-        page.set_content(page_of(figure))
-        page.wait_for_selector("figcaption")
-        page.evaluate("model.set('gap', 20), model.set('goal', 300)")
-        page.wait_for_function("model.get('steps') === 300", timeout=120_000)
-        losses, memories, report = page.evaluate(
+    with browser.new_page() as tab:
+        tab.set_content(page_of(figure))
+        tab.wait_for_selector("figcaption")
+        tab.evaluate("model.set('gap', 20), model.set('goal', 300)")
+        tab.wait_for_function("model.get('steps') === 300", timeout=120_000)
+        losses, memories, report = tab.evaluate(
             "[model.get('losses'), model.get('memories'), document.querySelector('.report').textContent]"
         )
     means = [[round(sum(curve[k : k + 5]) / 5, 2) for k in range(0, 300, 5)] for curve in losses]

@@ -90,6 +90,24 @@ export const textbox = (model, name, { label, maxlength = 200 }) => {
 export const button = (words, onclick, attributes = {}) =>
   html("button", { type: "button", onclick, ...attributes }, words);
 
+/* A button that copies a text. If the browser refuses, the text appears, selected. words: `copied` and `selected`. */
+export const copyButton = (label, words, text) => {
+  const said = html("span", { class: "report", role: "status" });
+  const shown = html("input", { type: "text", class: "copy", readonly: true, hidden: true, "aria-label": label });
+  const copy = async () => {
+    const copied = await navigator.clipboard?.writeText(text()).then(
+      () => true,
+      () => false,
+    );
+    change(shown, { hidden: copied === true });
+    setContent(said, copied ? words.copied : words.selected);
+    if (copied) return;
+    shown.value = text();
+    shown.select();
+  };
+  return [button(label, copy), shown, said];
+};
+
 /* A named group of controls. */
 export const group = (name, ...children) =>
   html("fieldset", { class: "controls" }, html("legend", {}, ...[name].flat()), ...children);

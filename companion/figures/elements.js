@@ -92,13 +92,16 @@ export const drawing = (words, width, height, ...children) =>
   );
 
 /* A square (or rectangle) in the colour of a value, with its number: `set(value, { faded, shown })`.
- * limit: the value that gets the full colour. digits: decimals; null draws no number. */
-export const square = (x, y, width, height = width, { limit = 1, digits = 2, size = 12 } = {}) => {
+ * limit: the value that gets the full colour. digits: decimals; null draws no number. name: a symbol, "h_t"; the square
+ * then tells a pointer its value (pointer.js). */
+export const square = (x, y, width, height = width, { limit = 1, digits = 2, size = 12, name = null } = {}) => {
   const ground = svg("rect", { x, y, width, height, rx: 2, stroke: "currentColor", "stroke-opacity": 0.3 });
   const number = label(x + width / 2, y + height / 2, " ", { "font-size": size });
+  const element = svg("g", {}, ground, digits === null ? null : number);
   return {
-    element: svg("g", {}, ground, digits === null ? null : number),
+    element,
     set(value, { faded = false, shown = true } = {}) {
+      if (name) change(element, { "data-said": shown ? `${name} = ${fixed(value, 4)}` : null });
       const strength = (Number.isFinite(value) ? Math.min(Math.abs(value) / limit, 1) : 1) * (faded ? 0.15 : 1);
       change(ground, {
         fill: value < 0 ? BLUE : ORANGE,
@@ -115,10 +118,13 @@ export const square = (x, y, width, height = width, { limit = 1, digits = 2, siz
   };
 };
 
-/* A matrix of squares: `set(rows of values, (r, c) => options of a square)`. */
+/* A matrix of squares: `set(rows of values, (r, c) => options of a square)`. options.name may be a function of r and c. */
 export const squares = (x, y, rows, columns, width, height = width, options = {}) => {
   const grid = Array.from({ length: rows }, (_, r) =>
-    Array.from({ length: columns }, (_, c) => square(x + c * width, y + r * height, width, height, options)),
+    Array.from({ length: columns }, (_, c) => {
+      const name = typeof options.name === "function" ? options.name(r, c) : options.name;
+      return square(x + c * width, y + r * height, width, height, { ...options, name });
+    }),
   );
   return {
     element: svg(
@@ -159,8 +165,9 @@ export const mosaic = (x, y, width, height) => {
   };
 };
 
-/* An arrow along the points [x, y]. */
-export const arrow = (points, attributes = {}) => {
+/* An arrow along points, "x,y x,y …". */
+export const arrow = (path, attributes = {}) => {
+  const points = path.split(" ").map((point) => point.split(",").map(Number));
   const [[x_0, y_0], [x, y]] = points.slice(-2);
   const length = Math.hypot(x - x_0, y - y_0);
   const [dx, dy] = [(x - x_0) / length, (y - y_0) / length];

@@ -10,6 +10,7 @@ import json
 import math
 import re
 import tomllib
+from base64 import b64encode
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -87,6 +88,40 @@ def picture(language: str, name: str) -> str:
     raise FileNotFoundError(f"the figure {name} has no picture yet: run python -m book.tools.draw {name}")
 
 
+def content_of(file: Path | bytes) -> bytes:
+    """Return the bytes of a file, or bytes as they are."""
+    return file if isinstance(file, bytes) else file.read_bytes()
+
+
+PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width"><style>body {{ margin: 16px; font-family: sans-serif }} {style}
+@media (prefers-color-scheme: dark) {{ html {{ color-scheme: dark }} }}</style><div id="el"></div>
+<script type="module">
+{host}
+const files = {files};
+const bytes = async (name) => Uint8Array.from(atob({wanted}), (c) => c.charCodeAt(0)).buffer;
+window.model = staticModel({state}, bytes);
+window.remove = (() => {{ {script}; return figure; }})().render({{ model, el: document.getElementById("el") }});
+</script>
+"""
+
+
+def page(figure: "Figure", files: dict[str, Path | bytes], wanted: str = "files[name]") -> str:
+    """Return an HTML page with only a figure and its files.
+
+    The page's `window.model` is a model as on the site. wanted: a JavaScript expression, the base64 text of the file
+    `name`.
+    """
+    encoded = {name: b64encode(content_of(file)).decode() for name, file in files.items()}
+    # "</script>" in a string would end the script
+    state = json.dumps(own_state(figure.get_state()), ensure_ascii=False).replace("</", "<\\/")
+    return PAGE.format(
+        language=figure.language, title=type(figure).__name__, style=read("figures.css"), host=read("host.js"),
+        files=json.dumps(encoded), wanted=wanted, state=state,
+        script=script(figure.name).replace("export default", "const figure ="),
+    )  # fmt: skip
+
+
 class Number(CFloat):
     """A trait for a finite float within a range."""
 
@@ -106,6 +141,8 @@ class Figure(anywidget.AnyWidget):
     language = Unicode("en").tag(sync=True)
     words = Dict(read_only=True).tag(sync=True)
     settings: tuple[str, ...] = ()  # names of the traits that a reader can set, in repr's order
+    files: dict[str, Path | bytes] = {}
+    pictured: dict[str, Any] = {}  # settings of the picture that stands for the figure on paper and without scripts
     _css = read("figures.css")  # a figure has its own _esm = script("<name>")
 
     def __init__(self, language: str = "en", **values: Any) -> None:
@@ -128,6 +165,10 @@ class Figure(anywidget.AnyWidget):
         arguments = ", ".join(f"{name}={value!r}" for name, value in values.items() if value != defaults[name])
         return f"{type(self).__name__}({arguments})"
 
+    def save(self, path: str | Path) -> None:
+        """Write the figure, as it is now, into one HTML file that needs neither Python nor a network."""
+        Path(path).write_text(page(self, self.files), encoding="utf-8")
+
     def _repr_mimebundle_(self, **kwargs):
         data, metadata = super()._repr_mimebundle_(**kwargs)
         data["image/svg+xml"] = picture(self.language, self.name)
@@ -137,10 +178,8 @@ class Figure(anywidget.AnyWidget):
 class Loading(Figure):
     """A figure that loads a file of weights on request. In a notebook, Python sends it.
 
-    files: the files that the page may request, name → path.
+    files: the files that the page may request, name → path or bytes.
     """
-
-    files: dict[str, Path] = {}
 
     def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
@@ -152,6 +191,6 @@ class Loading(Figure):
         if not isinstance(name, str):
             return
         if name in self.files:
-            self.send({"have": name}, [self.files[name].read_bytes()])
+            self.send({"have": name}, [content_of(self.files[name])])
         else:
             self.send({"lacks": name, "why": f"there is no file {name!r}"})

@@ -82,59 +82,22 @@ const diagram = (words) => {
   // the stages of the computation: a box is empty until its stage
   const stages = [["x", "h_before", "c_before"], ["sums"], GATES, ["kept", "added"], ["c"], ["squashed", "h"]];
   const lines = [
-    arrow([
-      [52, 40],
-      [87, 40],
-    ]),
-    arrow([
-      [105, 40],
-      [149, 40],
-    ]),
-    arrow([
-      [167, 40],
-      [308, 40],
-    ]),
-    arrow([
-      [96, 152],
-      [96, 49],
-    ]),
-    arrow([
-      [158, 152],
-      [158, 123],
-    ]),
-    arrow([
-      [214, 152],
-      [214, 114],
-      [167, 114],
-    ]),
-    arrow([
-      [158, 105],
-      [158, 49],
-    ]),
-    arrow([
-      [272, 40],
-      [272, 70],
-    ]),
-    arrow([
-      [272, 98],
-      [272, 119],
-    ]),
-    arrow([
-      [272, 152],
-      [272, 137],
-    ]),
-    arrow([
-      [281, 128],
-      [308, 128],
-    ]),
+    arrow("52,40 87,40"),
+    arrow("105,40 149,40"),
+    arrow("167,40 308,40"),
+    arrow("96,152 96,49"),
+    arrow("158,152 158,123"),
+    arrow("214,152 214,114 167,114"),
+    arrow("158,105 158,49"),
+    arrow("272,40 272,70"),
+    arrow("272,98 272,119"),
+    arrow("272,152 272,137"),
+    arrow("281,128 308,128"),
     line("52,242 272,242"),
     line("52,196 62,196 62,242"),
     ...GATES.flatMap((name) => [
       line(`${columns[name]},242 ${columns[name]},225`),
-      arrow([
-        [columns[name], 207],
-        [columns[name], 181],
-      ]),
+      arrow(`${columns[name]},207 ${columns[name]},181`),
     ]),
   ];
   const beside = { "text-anchor": "start", "font-size": 11 };

@@ -107,37 +107,13 @@ const diagram = (words, vocabulary, { choose, replace }) => {
     letter(13, y(i), sign, { "font-size": 14, ...CODE }),
     letter(33, y(i), `${i}`, { "font-size": 12 }),
   ]);
-  const read = svg(
-    "g",
-    {},
-    arrow(
-      [
-        [x_o + 26, 0],
-        [x_W - 1, 0],
-      ],
-      IN_GREEN,
-    ),
-  );
+  const read = svg("g", {}, arrow(`${x_o + 26},0 ${x_W - 1},0`, IN_GREEN));
   const [out, back] = [x_W, x_G].map((x) => frame(DIM * width, high, { x }));
-  const up = arrow(
-    [
-      [middle(x_G), foot + 24],
-      [middle(x_G), foot + 4],
-    ],
-    IN_GREEN,
-  );
+  const up = arrow(`${middle(x_G)},${foot + 24} ${middle(x_G)},${foot + 4}`, IN_GREEN);
   const end = x_W + DIM * width;
   const amounts = vocabulary.map((_, i) => letter((end + x_G) / 2, y(i) - 4, " ", { "font-size": 11 }));
   const moves = vocabulary.map((_, i) =>
-    svg(
-      "g",
-      {},
-      arrow([
-        [x_G - 3, y(i) + 6],
-        [end + 3, y(i) + 6],
-      ]),
-      amounts[i],
-    ),
+    svg("g", {}, arrow(`${x_G - 3},${y(i) + 6} ${end + 3},${y(i) + 6}`), amounts[i]),
   );
   const area = { x: 0, width: 360, height: high, fill: "none", "pointer-events": "all", cursor: "pointer" };
   const areas = vocabulary.map((_, i) => svg("rect", { ...area, y: top + i * high, onclick: () => replace(i) }));
@@ -151,13 +127,7 @@ const diagram = (words, vocabulary, { choose, replace }) => {
     places.map((place) => place.element),
     way,
     chosen,
-    arrow(
-      [
-        [x_o + 13, 88],
-        [x_o + 13, 99],
-      ],
-      IN_GREEN,
-    ),
+    arrow(`${x_o + 13},88 ${x_o + 13},99`, IN_GREEN),
     label(x_o + 13, 109, "o"),
     label(middle(x_W), 109, "W"),
     label(middle(x_G), 109, "∂L/∂W"),
@@ -172,13 +142,7 @@ const diagram = (words, vocabulary, { choose, replace }) => {
     back,
     moves,
     areas,
-    arrow(
-      [
-        [middle(x_W), foot + 3],
-        [middle(x_W), foot + 23],
-      ],
-      IN_GREEN,
-    ),
+    arrow(`${middle(x_W)},${foot + 3} ${middle(x_W)},${foot + 23}`, IN_GREEN),
     up,
     label(middle(x_W), foot + 60, "e = o W"),
     label(middle(x_G), foot + 60, "∂L/∂e_k"),

@@ -2,9 +2,10 @@
 import { scanInRounds } from "./rounds.js";
 import { GREEN, change, drawing, fill, fixed, html, label, setContent, square, svg, symbol } from "./elements.js";
 import { button, player, slider } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
-const [STEPS, LEFT, WIDTH, TOP, HIGH] = [8, 30, 41, 62, 25];
+const [STEPS, LEFT, WIDTH, TOP, HIGH] = [8, 30, 41, 76, 25];
 const x = (t) => LEFT + (t - 1) * WIDTH;
 const y = (r) => TOP + r * HIGH;
 
@@ -19,7 +20,7 @@ const pieceOf = ({ from, to, a, b }, r) => {
   const sign = b < 0 ? "−" : "+";
   return svg(
     "g",
-    {},
+    { "data-said": `h_${to} = ${fixed(a, 4)} h_${from - 1} ${sign} ${fixed(Math.abs(b), 4)}` },
     svg("rect", {
       x: x(from) + 2,
       y: y(r) + 3,
@@ -35,7 +36,7 @@ const pieceOf = ({ from, to, a, b }, r) => {
 };
 
 const stateOf = ({ t, h }, r) => {
-  const cell = square(x(t) + 3, y(r) + 2, WIDTH - 6, HIGH - 4, { limit: 2, digits: 1, size: 11 });
+  const cell = square(x(t) + 3, y(r) + 2, WIDTH - 6, HIGH - 4, { limit: 2, digits: 1, size: 11, name: `h_${t}` });
   cell.set(h);
   return cell.element;
 };
@@ -55,17 +56,30 @@ const render = ({ model, el }) => {
     label(14, 14, "t", small),
     label(14, 32, "a_t", small),
     label(14, 49, "b_t", small),
+    label(2, TOP - 8, words.round, { ...small, "text-anchor": "start" }),
     steps,
     marks,
     rows,
+    Array.from({ length: STEPS }, (_, k) =>
+      svg("rect", {
+        x: x(k + 1),
+        y: 4,
+        width: WIDTH,
+        height: 54,
+        fill: "none",
+        "pointer-events": "all",
+        cursor: "pointer",
+        onclick: () => set({ t: k + 1 }),
+      }),
+    ),
   );
   const sentence = report();
 
-  const ways = ["loop", "tree", "chunks"].map((way) => button(words[way], () => set({ way, shown: STEPS })));
+  const ways = ["loop", "tree", "chunks"].map((way) => button(words[way], () => set({ way })));
   const toggled = (cuts, t) =>
     cuts.includes(t) ? cuts.filter((cut) => cut !== t) : [...cuts, t].sort((first, second) => first - second);
   const cutters = Array.from({ length: STEPS - 1 }, (_, k) =>
-    button(`${k + 1}|${k + 2}`, () => set({ cuts: toggled(model.get("cuts"), k + 1), shown: STEPS }), {
+    button(`${k + 1}|${k + 2}`, () => set({ cuts: toggled(model.get("cuts"), k + 1) }), {
       title: fill(words.cut_after, { t: k + 1 }),
     }),
   );
@@ -92,12 +106,25 @@ const render = ({ model, el }) => {
     ),
   );
 
+  const roundsNow = () =>
+    scanInRounds(model.get("way"), model.get("a"), model.get("b"), model.get("h_0"), model.get("cuts")).rounds.length;
+  const shownSlider = slider(model, "shown", {
+    label: words.shown,
+    min: 0,
+    max: STEPS,
+    step: 1,
+    show: (n) => `${Math.min(n, roundsNow())}`,
+  });
+
   const draw = () => {
     const [a, b, h_0, way, cuts, t, shown] = ["a", "b", "h_0", "way", "cuts", "t", "shown"].map((name) =>
       model.get(name),
     );
     const { rounds, times, within, between } = scanInRounds(way, a, b, h_0, cuts);
     const isChunks = way === "chunks";
+    const input = shownSlider.querySelector("input");
+    change(input, { max: rounds.length });
+    input.value = Math.min(shown, rounds.length);
     setContent(
       steps,
       ...a.flatMap((_, k) => {
@@ -157,17 +184,10 @@ const render = ({ model, el }) => {
     sentence.set(fill(words[`said_${way}`], counts) + gain);
   };
 
-  const parts = [
+  const controls = [
     html("div", { class: "strip", role: "group", "aria-label": words.way }, html("span", {}, words.way), ways),
     cutting,
-    element,
-    sentence.element,
-    html(
-      "div",
-      { class: "strip" },
-      player(model, "shown", { min: 0, max: STEPS, words, pause: 700 }),
-      slider(model, "shown", { label: words.shown, min: 0, max: STEPS, step: 1, show: (n) => `${n}` }),
-    ),
+    html("div", { class: "strip" }, player(model, "shown", { min: 0, max: roundsNow, words, pause: 700 }), shownSlider),
     html(
       "div",
       { class: "controls" },
@@ -176,6 +196,7 @@ const render = ({ model, el }) => {
     ),
     stepControls,
   ];
+  const parts = { drawing: [pointed(element), sentence.element], controls };
   return show(model, el, parts, ["a", "b", "h_0", "way", "cuts", "t", "shown"], draw);
 };
 

@@ -30,7 +30,8 @@ class Scan(Figure):
     way = Enum(["loop", "tree", "chunks"], "chunks").tag(sync=True)
     cuts = List(Int(min=1, max=STEPS - 1), [3, 6]).tag(sync=True)
     t = Int(1, min=1, max=STEPS).tag(sync=True)
-    shown = Int(STEPS, min=0, max=STEPS).tag(sync=True)
+    shown = Int(1, min=0, max=STEPS).tag(sync=True)
+    pictured = {"shown": STEPS}
     settings = ("a", "b", "h_0", "way", "cuts", "t", "shown")
 
     @validate("cuts")

@@ -1,6 +1,6 @@
 /* Controls of the figure shapes.js: a box for lengths, a list of weights, and a box of code to copy. */
 import { change, fill, html, setContent, symbol } from "./elements.js";
-import { button } from "./controls.js";
+import { copyButton } from "./controls.js";
 import { LONGEST, MOST, TENSORS } from "./shapes_parameters.js";
 
 /* A box for lengths of sequences, separated by commas. */
@@ -55,32 +55,24 @@ export const weightChoice = (words, mark) => {
   };
 };
 
-/* A box of code with a button that copies it, or, where a page may not copy, selects it. */
+/* A box of code with a button that copies it. */
 export const copyBox = (words) => {
   const text = html("code");
   const box = html("pre", { tabindex: 0, role: "region", "aria-label": words.code }, text);
-  const done = html("span", { role: "status" });
-  const copy = async () => {
-    let copied = true;
-    try {
-      await navigator.clipboard.writeText(text.textContent);
-    } catch {
-      getSelection().selectAllChildren(text);
-      copied = document.execCommand("copy");
-    }
-    setContent(done, copied ? words.copied : words.selected);
-  };
   return {
     element: html(
       "div",
       { class: "python" },
-      html("div", { class: "strip" }, html("strong", {}, words.code), button(words.copy, copy), done),
+      html(
+        "div",
+        { class: "strip" },
+        html("strong", {}, words.code),
+        copyButton(words.copy, words, () => text.textContent),
+      ),
       box,
     ),
     set(lines) {
-      if (text.textContent === lines) return;
       setContent(text, lines);
-      setContent(done, "");
     },
   };
 };

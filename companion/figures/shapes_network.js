@@ -116,26 +116,9 @@ export const network = (words, mark) => {
           const from = edge + forward * (P > 0 ? 6 : 0);
           const top = l === L - 1 ? ["output"] : [];
           const ends = k === last ? ["h_n", "c_n"] : [];
+          add(arrow(`${box},${low} ${box},${y + tall + 1}`, lines), [ih], [l ? "" : "input"]);
           add(
-            arrow(
-              [
-                [box, low],
-                [box, y + tall + 1],
-              ],
-              lines,
-            ),
-            [ih],
-            [l ? "" : "input"],
-          );
-          add(
-            arrow(
-              [
-                [from, h],
-                [out, h],
-                [out, barY(l) + 10],
-              ],
-              lines,
-            ),
+            arrow(`${from},${h} ${out},${h} ${out},${barY(l) + 10}`, lines),
             [],
             [...top, ...directions.map((each) => name("weight_ih", l + 1, each))],
           );
@@ -162,47 +145,12 @@ export const network = (words, mark) => {
           const skips = dots && (x - dots) * (to - dots) < 0 && k < last;
           const broken = skips ? { ...lines, "stroke-dasharray": "1.5 4" } : lines;
           const [h_n, c_n] = k === last ? [["h_n"], ["c_n"]] : [[hh], []];
-          add(
-            arrow(
-              [
-                [from, h],
-                [to, h],
-              ],
-              broken,
-            ),
-            h_n,
-          );
-          add(
-            arrow(
-              [
-                [edge, c],
-                [to, c],
-              ],
-              broken,
-            ),
-            c_n,
-          );
+          add(arrow(`${from},${h} ${to},${h}`, broken), h_n);
+          add(arrow(`${edge},${c} ${to},${c}`, broken), c_n);
           if (k === 0) {
             const begin = d ? RIGHT + 3 : LEFT - 3;
-            add(
-              arrow(
-                [
-                  [begin, h],
-                  [box - forward * (wide + 1), h],
-                ],
-                lines,
-              ),
-              [hh],
-            );
-            add(
-              arrow(
-                [
-                  [begin, c],
-                  [box - forward * (wide + 1), c],
-                ],
-                lines,
-              ),
-            );
+            add(arrow(`${begin},${h} ${box - forward * (wide + 1)},${h}`, lines), [hh]);
+            add(arrow(`${begin},${c} ${box - forward * (wide + 1)},${c}`, lines));
             const [anchor, at] = d ? [start, RIGHT + 5] : [end, LEFT - 5];
             text(at, h, `${R}`, [], [hh, "h_n"], { ...anchor, "font-size": 11 });
             text(at, c, `${H}`, [], ["c_n"], { ...anchor, "font-size": 11 });

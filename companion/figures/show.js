@@ -1,12 +1,25 @@
-/* The frame of every figure: caption, redrawing, and the line of text that is read aloud. */
+/* The frame of every figure: a question, the drawing beside its controls, the caption, redrawing, and the line of text that
+ * is read aloud. */
 import { html, setContent } from "./elements.js";
+import { copyButton } from "./controls.js";
+import { question } from "./question.js";
 
-/* Show the parts in `el`, with the caption below. `draw` is called now, and at most once a frame after a change of the
- * traits. Return a function that removes the listeners. */
-export const show = (model, el, parts, traits, draw) => {
+/* Show a figure in `el`. parts: { drawing, controls, below }, lists of elements. On a wide page the controls are beside the
+ * drawing; on a narrow one the drawing stays in view while the reader scrolls through them. `draw` is called now, and at
+ * most once a frame after a change of the traits. Return a function that removes the listeners. */
+export const show = (model, el, { drawing, controls = [], below = [] }, traits, draw) => {
   const words = model.get("words");
+  const link = model.link
+    ? html(
+        "div",
+        { class: "strip" },
+        copyButton(words.link, words, () => model.link()),
+      )
+    : null;
+  const both = [html("div", { class: "seen" }, drawing), html("div", { class: "beside" }, controls)];
+  const parts = [question(words), html("div", { class: "together" }, both), below, link];
   const caption = html("figcaption", {}, words.caption);
-  el.append(html("figure", { class: "unrolled-figure", lang: model.get("language") }, ...parts, caption));
+  el.append(html("figure", { class: "unrolled-figure", lang: model.get("language") }, parts, caption));
   let frame = null;
   const redraw = () => {
     frame ??= requestAnimationFrame(() => {

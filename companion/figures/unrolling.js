@@ -141,22 +141,10 @@ const whole = (words, choose) => {
     svg("path", { d: "M6 110H30", stroke: "currentColor" }),
     label(18, 119, "∂h_t"),
     label(LEFT, 151, "‖h_t‖", { ...left, fill: BLUE }),
-    arrow(
-      [
-        [LEFT + 27, 151],
-        [LEFT + 50, 151],
-      ],
-      { stroke: BLUE, color: BLUE },
-    ),
+    arrow(`${LEFT + 27},151 ${LEFT + 50},151`, { stroke: BLUE, color: BLUE }),
     svg("path", { d: "M150 151H172", ...dashed }),
     label(177, 151, "f(a) = a", left),
-    arrow(
-      [
-        [right - 58, 151],
-        [right - 81, 151],
-      ],
-      { stroke: PURPLE, color: PURPLE },
-    ),
+    arrow(`${right - 58},151 ${right - 81},151`, { stroke: PURPLE, color: PURPLE }),
     label(right, 151, "‖∂L/∂h_t‖", { "text-anchor": "end", "font-size": 12, fill: PURPLE }),
     ticks,
     Object.values(curves),

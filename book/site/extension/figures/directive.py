@@ -32,7 +32,6 @@ logger = logging.getLogger(__name__)
 
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 NAMES = [name.lower() for name in figures.__all__]
-HOST = Path(__file__).with_name("figures.js")
 SCRIPTS_OF = "<!-- scripts of {} -->"  # at the end of a figure's element
 
 
@@ -81,7 +80,8 @@ def figure_html(name, state, number):
     words = state["words"]
     svg = inline(picture(state["language"], name), f"figure{number}", words["description"])
     # "</script>" in a string would end the element
-    data = json.dumps(state, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    settings = getattr(figures, figures.__all__[NAMES.index(name)]).settings  # those that a link can have
+    data = json.dumps({**state, "settings": settings}, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return (
         f'<div data-figure="{name}"><figure'
         f' class="unrolled-figure">{svg}<figcaption>{html.escape(words["caption"])}</figcaption></figure><script'
@@ -102,7 +102,7 @@ def write_scripts(app):
         return EXPORT.sub("", IMPORT.sub("", without_comments(source(module))))
 
     exports = [match["name"] for module in shared for match in EXPORT.finditer(read(f"{module}.js"))]
-    parts = [HOST.read_text(encoding="utf-8"), *map(plain, shared)]
+    parts = [without_comments(read("host.js")), *map(plain, shared)]
     text = (
         f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, kinds, {', '.join(exports)}"
         " };\n})();\n"

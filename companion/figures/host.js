@@ -1,6 +1,8 @@
-/* Return a model with the methods of anywidget's, for pages without a kernel. fetchBytes(name): promise of the bytes of a
- * file that a figure requests by `send({ want: name })`; they arrive as a message { have: name } with the bytes as its
- * buffer. onChange(values), optional: called with the values that the reader has changed. */
+/* The host of figures on pages without a kernel. */
+
+/* Return a model with the methods of anywidget's. fetchBytes(name): promise of the bytes of a file that a figure requests by
+ * `send({ want: name })`; they arrive as a message { have: name } with the bytes as its buffer. onChange(values), optional:
+ * called with the values that the reader has changed. */
 const staticModel = (state, fetchBytes, onChange) => {
   const listeners = {},
     changedNames = new Set();
@@ -50,8 +52,31 @@ const fetchBeside = (script) => async (name) => {
 /* Name of a figure → function that shows it in an element and returns its model. */
 const kinds = {};
 
+/* The settings that an address has for a figure, "?gates={…}", if all are settings of it and of the right type. */
+const settingsOf = (address, name, state) => {
+  const typeOf = (value) => (Array.isArray(value) ? "list" : value === null ? "none" : typeof value);
+  try {
+    const settings = JSON.parse(new URL(address).searchParams.get(name)) ?? {};
+    const valid = ([key, value]) => state.settings.includes(key) && typeOf(value) === typeOf(state[key]);
+    return Object.entries(settings).every(valid) ? settings : {};
+  } catch {
+    return {};
+  }
+};
+
+/* The address of the page with the settings that differ from those at the start, and the figure as its target. */
+const addressOf = (element, name, state, start) => {
+  const changed = state.settings.filter((key) => JSON.stringify(state[key]) !== JSON.stringify(start[key]));
+  const url = new URL(location.href.replace(/[?#].*/, ""));
+  if (changed.length)
+    url.searchParams.set(name, JSON.stringify(Object.fromEntries(changed.map((key) => [key, state[key]]))));
+  url.hash = element.closest("[id]")?.id ?? "";
+  return url.href;
+};
+
 /* Replace the picture by the figure. The script is in the picture's element, so the browser has not laid out what follows:
- * nothing moves when the figure grows, and links to later sections lead to the right place. */
+ * nothing moves when the figure grows, and links to later sections lead to the right place. On paper the picture is shown
+ * until the reader changes the figure. */
 // biome-ignore lint/correctness/noUnusedVariables: the pages call it, as unrolledFigures.mount
 const mount = (name, { render }) => {
   const script = document.currentScript,
@@ -63,7 +88,19 @@ const mount = (name, { render }) => {
     return model;
   };
   if (!element) return; // the script was loaded for a cell that the reader runs
-  const state = JSON.parse(element.querySelector("script").textContent);
-  element.replaceChildren();
-  kinds[name](element, state);
+  const [start, picture] = [JSON.parse(element.querySelector("script").textContent), element.querySelector("figure")];
+  picture.classList.add("printed");
+  const begin = (settings) => {
+    const state = { ...start, ...settings };
+    element.replaceChildren(picture);
+    element.toggleAttribute("data-changed", Object.keys(settings).length > 0);
+    const model = staticModel(state, fetchBytes, () => element.toggleAttribute("data-changed", true));
+    model.link = () => addressOf(element, name, state, start);
+    render({ model, el: element });
+  };
+  try {
+    begin(settingsOf(location.href, name, start));
+  } catch {
+    begin({}); // an address with values that the figure cannot show
+  }
 };
