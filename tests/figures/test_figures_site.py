@@ -143,8 +143,8 @@ def test_pictures_per_language_only_where_they_differ(name):
 def test_figure_on_the_page_responds(browser, base, language, name):
     """Drag, tap and use the keys on a control, and check that the figure changes."""
     with figure_on_its_page(browser, base, language, name) as (page, place, _):
-        assert place.locator("figure").get_attribute("lang") == language
-        shown = lambda: place.locator("figure").inner_html()  # noqa: E731
+        assert place.locator("figure[lang]").get_attribute("lang") == language
+        shown = lambda: place.locator("figure[lang]").inner_html()  # noqa: E731
         slider = place.locator("input[type=range]:visible")
         if slider.count():
             slider = slider.first
@@ -162,7 +162,7 @@ def test_figure_on_the_page_responds(browser, base, language, name):
             before = shown()
             slider.locator("xpath=following-sibling::button").last.click()
             tap, key = slider.locator("xpath=preceding-sibling::button").last.tap, "ArrowUp"
-        changed = "([name, before]) => document.querySelector(`[data-figure=${name}] figure`).innerHTML !== before"
+        changed = "([name, before]) => document.querySelector(`[data-figure=${name}] figure[lang]`).innerHTML !== before"
         page.wait_for_function(changed, arg=[name, before])
         for move in (tap, lambda: [slider.press(key) for _ in range(2)]):
             page.wait_for_timeout(100)
