@@ -9,7 +9,7 @@ import { report, show } from "./show.js";
 
 const [STEPS, UNITS, HIGH] = [6, [0, 1], 20];
 const [FLOOR, BAR, BOX] = [213, 12.5, 233]; // y of the bars' lower ends, units of length per 1, y of the box
-const [INPUT, STATE, NEW] = [52, 140, 360]; // x of W_ih, of W_hh and of the new state, in the box
+const [INPUT, STATE, NEW] = [54, 141, 360]; // x of W_ih, of W_hh and of the new state, in the box
 const [CELL, WIDE] = [27, 38];
 const SMALL = { "font-size": 11 };
 
@@ -125,7 +125,7 @@ const render = ({ model, el }) => {
     ];
     return [
       texts.map(([x, y, text, weight = 400]) => small(x, y, text, { "font-weight": weight })),
-      UNITS.map((k) => [left(4, rows + (k + 0.5) * HIGH, unit(k)), sums.map((column) => sum(column, k))]),
+      UNITS.map((k) => [left(3, rows + (k + 0.5) * HIGH, unit(k)), sums.map((column) => sum(column, k))]),
     ];
   };
 

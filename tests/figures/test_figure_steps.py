@@ -104,7 +104,7 @@ def test_the_right_answer_is_right(browser):
 def test_sentences_of_the_memory(browser):
     """Check what the sentence says of two words that differ in one place, with and without a memory."""
     with figure_page(browser, "steps") as page:
-        for factor in (0.0, 0.5, 1.0, 2.0):
+        for factor in (0.0, 0.2, 0.5, 1.0, 2.0):
             _, distances = states_of(Steps(factor=factor))
             for t in range(1, 7):
                 said, gap = sentences(page, factor=factor, t=t), distances[t - 1].item()
@@ -144,10 +144,10 @@ def test_a_pressed_state_is_computed_in_the_green_box(browser):
         page.get_by_role("combobox", name="Green box").select_option("word 1")
         page.locator("svg.drawing").get_by_text("word 1, step 3").wait_for()
         pointed = page.locator(".pointed")
-        page.mouse.move(box["x"] + 80 * unit, box["y"] + 60 * unit)
-        state = states_of(Steps())[0][0, 0, 0]
-        assert re.sub(r"\s", " ", pointed.text_content()) == f"unit 1: h1 = {shown(state)}"
-        place, (x, y) = pointed.bounding_box(), (box["x"] + 80 * unit, box["y"] + 60 * unit)
+        page.mouse.move(box["x"] + 200 * unit, box["y"] + 60 * unit)
+        state = states_of(Steps())[0][2, 0, 0]
+        assert re.sub(r"\s", " ", pointed.text_content()) == f"unit 1: h3 = {shown(state)}"
+        place, (x, y) = pointed.bounding_box(), (box["x"] + 200 * unit, box["y"] + 60 * unit)
         assert place["x"] <= x <= place["x"] + place["width"] and y - 60 < place["y"] < y
 
 
