@@ -13,10 +13,11 @@ with notebook_extra():
     from companion.figures.scan import Scan
     from companion.figures.shapes import Shapes
     from companion.figures.shares import Shares
+    from companion.figures.steps import Steps
     from companion.figures.unrolling import Unrolling
     from companion.figures.writing import Writing
 
 __all__ = [
-    "Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Past", "Scan", "Shapes", "Shares", "Unrolling",
-    "Writing",
+    "Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Past", "Scan", "Shapes", "Shares", "Steps",
+    "Unrolling", "Writing",
 ]  # fmt: skip

@@ -62,6 +62,11 @@ REFUSED = {
     ],
     "shares": [({"gap": 24}, "gap"), ({"gap": 0}, "gap"), ({"scale": 0.1}, "scale"), ({"bias": 6}, "bias"),
     ({"window": 25}, "window"), ({"seed": -1}, "seed")],
+    "steps": [
+        ({"first": "banan"}, "first"), ({"second": "bananas"}, "second"), ({"first": "cabana"}, "first"),
+        ({"t": 0}, "t"), ({"t": 7}, "t"), ({"word": 3}, "word"), ({"factor": 2.1}, "factor"),
+        ({"W_ih": [[0.5] * 2] * 2}, "W_ih"), ({"W_hh": [[3.0, 0.0], [0.0, 0.0]]}, "W_hh"),
+    ],
     "unrolling": [
         ({"radius": -0.1}, "radius"), ({"radius": 2.1}, "radius"), ({"t": 0}, "t"), ({"t": 51}, "t"),
         ({"nonlinearity": "sigmoid"}, "nonlinearity"), ({"impulse": 0.5}, "impulse"),

@@ -30,7 +30,12 @@ SHOWN_WITH_OTHERS = {"lookup": {"last_step"}, "learning": {"begin_with"}}
 # Workers do not follow the page's clock: test_figure_learning.py tests them.
 WORKERS = {"learning"}
 # Valid values that `others` does not find.
-SPECIAL = {("learning", "examples"): [[[0, 1], 1]], ("learning", "begin_with"): [[0.5] * 1804] * 2}
+SPECIAL = {
+    ("steps", "first"): "nanaba",
+    ("steps", "second"): "nanaba",
+    ("learning", "examples"): [[[0, 1], 1]],
+    ("learning", "begin_with"): [[0.5] * 1804] * 2,
+}
 # The figure's HTML, and the values of its controls.
 SHOWN = """() => document.querySelector("figure").outerHTML
     + JSON.stringify([...document.querySelectorAll("input, select")].map(input => [input.value, input.checked]))"""
@@ -143,6 +148,13 @@ SENTENCES = {
         ),
         ({"cuts": []}, "That is as long as the loop."),
         ({"cuts": [1, 2, 3, 4, 5, 6, 7]}, "That is as long as the loop."),
+    ],
+    "steps": [
+        ({}, "Step 1: word 1 reads b, word 2 reads n. The distance of their states is 1.31."),
+        ({"t": 6}, "Step 6: both words read a, but letter 1 was different. The distance of their states is 0.20."),
+        ({"factor": 0}, "Nothing is left of letter 1"),
+        ({"factor": 0.3}, "The distance of their states is less than 0.01."),
+        ({"second": "banana"}, "the words are equal up to here"),
     ],
     "shapes": [
         ({"num_layers": 3, "marked": "weight_hr_l1"}, "This network has no weight_hr_l1."),
