@@ -14,7 +14,7 @@ from book.site.root_files import address, built_pages
 
 PLACE = "<!-- card -->"  # in the head of every page
 WIDTH, HEIGHT = 1200, 630
-PICTURE = "article svg.picture, article svg.drawing"
+PICTURE = "article svg.picture:not(.lit), article svg.drawing"
 CARD = """<!DOCTYPE html><html lang="{language}" data-theme="light"><meta charset="utf-8"><style>{style}
 body {{ display: flex; flex-direction: column; width: {width}px; height: {height}px; padding: 56px 72px 48px; background: #fff;
   border-top: 14px solid #0a5bc4; overflow: hidden; }}
@@ -73,7 +73,7 @@ def card(page, edition, name, cover):
     """Return a page's card as HTML. cover: the picture for pages without one."""
     title = page.h1.get_text().removesuffix("¶").strip()
     front = name == "index"
-    art = page.select_one("article .picture-frame svg") or page.select_one(PICTURE) or cover
+    art = page.select_one("article .picture-frame svg:not(.lit)") or page.select_one(PICTURE) or cover
     return CARD.format(
         language=edition.html, style=page.style.string, width=WIDTH, height=HEIGHT, title=escape(title), art=art,
         about=f'<p class="about">{escape(edition.about)}</p>' if front else "",

@@ -24,6 +24,7 @@ TABLE = new_output("display_data", {"text/markdown": "| a | b |\n|:--|--:|\n| 1 
         ([new_markdown_cell(f"```python\n{CODE}```")], 40),
         ([new_code_cell("", outputs=[PICTURE, TABLE] * 20)], 20),
         ([new_markdown_cell("$$\nx\n$$\n\n![A picture](a.svg)\n\n| a |\n|:--|\n\n" * 20)], 30),
+        ([new_markdown_cell("![A part of it](a.svg#part)\n\n" * 60)], 5),
         ([new_code_cell("", outputs=[new_output("stream", text=CODE)])], 5),
         ([new_code_cell(CODE, metadata={"tags": ["remove-cell"]})], 5),
     ],

@@ -11,7 +11,7 @@ import pytest
 from fontTools.ttLib import TTFont
 from nbformat.v4 import new_markdown_cell
 
-from book.site.extension.figures.pictures import inline
+from book.site.extension.figures.pictures import PALE, inline
 from book.site.extension.mathematics.formulas import MARKS, to_mathml
 from tests.project.paths import ROOT, soup
 from tests.site.small_book import FIGURE, INDEX, build, copy_edition, copy_shared, svg_cell, write_chapter, write_table
@@ -124,6 +124,18 @@ def test_wide_pictures_can_be_enlarged(tree):
     assert buttons[0].previous_sibling.svg["aria-label"] == "A wide picture"
 
 
+def test_a_picture_can_light_a_part(tree):
+    (tree / "book/parts.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="9">'
+        '<path id="a" data-lit="a" d="M0 0h9"/><path id="b" data-lit="b" d="M1 1h9"/></svg>'
+    )
+    write_chapter(tree, new_markdown_cell("![All](../parts.svg) ![One](../parts.svg#a)"))
+    assert build(tree) == (0, "")
+    pictures = soup(tree / "_build/html/en/chapter.html").select("svg.picture")[-2:]
+    assert [svg["aria-label"] for svg in pictures] == ["All", "One"]
+    assert [[path.get("opacity") for path in svg.select("path")] for svg in pictures] == [[None] * 2, [None, PALE]]
+
+
 def test_pictures_follow_the_theme():
     svg = inline(FIGURE, "pic", 'Says "hello"')
     assert not re.search("#ffffff|#1f2328|#d0d7de|metadata|DOCTYPE|xml version", svg, re.I)
@@ -183,6 +195,7 @@ def test_jupyter_book_builds_the_same_chapter(tree, page):
     [
         ([new_markdown_cell(r"Here $\nosuch{x}$ is wrong")], r"Undefined control sequence: \nosuch"),
         pytest.param([svg_cell(None)], "picture without a description", marks=pytest.mark.heavy),
+        ([new_markdown_cell("![A part](../drawn.svg#nothing)")], "drawn.svg: no part 'nothing'"),
         pytest.param([new_markdown_cell("[](nowhere.ipynb)")], "nowhere.ipynb", marks=pytest.mark.heavy),
     ],
 )

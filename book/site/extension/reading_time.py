@@ -13,6 +13,7 @@ TABLE_RULE = re.compile(r"^\|[\s:|-]+\|$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EQUATION = re.compile(r"\$\$.*?\$\$", re.DOTALL)
 PICTURE = re.compile(r"!\[.*?\]\(.*?\)", re.DOTALL)
+LIT_PART = re.compile(r"!\[[^\]]*\]\([^)\s]*\.svg#\w+\)")  # a part of a drawing that readers know: a glance
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 EXERCISE = re.compile(r"^\*\*\d+\.\*\*", re.MULTILINE)
 
@@ -66,7 +67,7 @@ def count(path, _changed):
 def markdown_minutes(text):
     """Return the minutes for a text in Markdown."""
     lines = sum(len(code.splitlines()) for code in FENCE.findall(text))
-    text = FENCE.sub("", text)
+    text = LIT_PART.sub("", FENCE.sub("", text))
     objects = 0
     for pattern in (EQUATION, PICTURE, TABLE_RULE):
         text, count = pattern.subn("", text)
