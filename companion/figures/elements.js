@@ -48,6 +48,17 @@ export const fixed = (value, digits = 2) => {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 };
 
+/* A number with this many significant digits, small and large ones with a power of ten: 0.012, "1.2·10⁻⁵". */
+export const brief = (value, digits = 2) => {
+  const [factor, power] = value
+    .toExponential(digits - 1)
+    .split("e")
+    .map(Number);
+  const raised = [...`${power}`].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] ?? "⁻").join("");
+  const plain = value === 0 || (power >= -4 && power < 4);
+  return (plain ? `${Number(value.toPrecision(digits))}` : `${factor}·10${raised}`).replace("-", "−");
+};
+
 /* Split "W_{ih} x_t" into [text, subscript] pairs. */
 const pieces = (notation) =>
   [...notation.matchAll(/([^_]+)(?:_(?:\{([^}]*)\}|(.)))?/gu)].map(([, text, braced = "", single = ""]) => [
@@ -93,22 +104,23 @@ export const drawing = (words, width, height, ...children) =>
 
 /* A square (or rectangle) in the colour of a value, with its number: `set(value, { faded, shown })`.
  * limit: the value that gets the full colour. digits: decimals; null draws no number. name: a symbol, "h_t"; the square
- * then tells a pointer its value (pointer.js). */
-export const square = (x, y, width, height = width, { limit = 1, digits = 2, size = 12, name = null } = {}) => {
+ * then tells a pointer its value (pointer.js). `set` may give another limit and name. text: formats a value, as `fixed`. */
+export const square = (x, y, width, height = width, options = {}) => {
+  const { limit = 1, digits = 2, size = 12, name = null, text = fixed } = options;
   const ground = svg("rect", { x, y, width, height, rx: 2, stroke: "currentColor", "stroke-opacity": 0.3 });
   const number = label(x + width / 2, y + height / 2, " ", { "font-size": size });
   const element = svg("g", {}, ground, digits === null ? null : number);
   return {
     element,
-    set(value, { faded = false, shown = true } = {}) {
-      if (name) change(element, { "data-said": shown ? `${name} = ${fixed(value, 4)}` : null });
-      const strength = (Number.isFinite(value) ? Math.min(Math.abs(value) / limit, 1) : 1) * (faded ? 0.15 : 1);
+    set(value, { faded = false, shown = true, limit: full = limit, name: said = name } = {}) {
+      if (said) change(element, { "data-said": shown ? `${said} = ${text(value, 4)}` : null });
+      const strength = (Number.isFinite(value) ? Math.min(Math.abs(value) / full, 1) : 1) * (faded ? 0.15 : 1);
       change(ground, {
         fill: value < 0 ? BLUE : ORANGE,
         "fill-opacity": shown ? strength.toFixed(3) : 0,
       });
       if (digits === null) return;
-      setContent(number, shown ? fixed(value, digits) : " ");
+      setContent(number, shown ? text(value, digits) : " ");
       // on a dark page, black has more contrast than white on strong colours
       change(number, {
         fill: strength > (value < 0 ? 0.95 : 0.8) ? ON_COLOUR : "currentColor",

@@ -1,13 +1,13 @@
-/* Figure: an RNN over 50 steps. It shows states and gradients in colours, their norms on a log axis, and one step in detail. */
+/* Figure: an RNN over 50 steps. The state appears step by step, then the gradient, back from the end: values in colours,
+ * lengths on a log axis, and one step in detail. */
 import { norm } from "./numbers.js";
 import { rnn, rnnGradients, rnnDerivatives, scale } from "./arithmetic.js";
 import {
-  ON_COLOUR,
   BLUE,
   GREEN,
   ORANGE,
   PURPLE,
-  arrow,
+  brief,
   change,
   drawing,
   fill,
@@ -16,29 +16,28 @@ import {
   label,
   mosaic,
   setContent,
+  squares,
   svg,
   symbol,
 } from "./elements.js";
 import { choice, player, slider } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
-const STEPS = 50;
-const [LEFT, WIDE, TALL] = [39, 6.4, 7]; // left edge of the columns, size of a square
-const [TOP, HIGH, DECADES] = [166, 132, 6]; // the axis: from 1e-06 to 1e+06
-
-/* A number in two digits, in the notation of Python's f"{value:.2g}". */
-const brief = (value) => {
-  const [digits, exponent] = value.toExponential(1).split("e");
-  const power = Number(exponent);
-  if (value === 0 || (power >= -4 && power < 2)) return `${Number(value.toPrecision(2))}`.replace("-", "−");
-  return `${Number(digits)}e${power < 0 ? "-" : "+"}${`${Math.abs(power)}`.padStart(2, "0")}`.replace(/^-/, "−");
-};
+const [STEPS, SIZE] = [50, 8];
+const [LEFT, RIGHT, TALL] = [54, 359, 6.5]; // ends of the columns, height of a square
+const WIDE = (RIGHT - LEFT) / STEPS;
+const [STATE, GRADIENT] = [20, 80]; // tops of the squares
+const [TOP, HIGH, DECADES] = [162, 104, 6]; // the axis: from 10⁻⁶ to 10⁶
+const [BOTTOM, MIDDLE] = [TOP + HIGH, TOP + HIGH / 2];
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/* All values of the figure: the states h_0 … h_50, the gradients with respect to them, and what follows from both. */
+/* All values of the figure: the states h_0 … h_50, the gradients with respect to them, and what follows from both.
+ * The states up to step `forward` are shown, and the gradients from step `back` on. */
 const compute = (model) => {
-  const [radius, f, impulse, Q] = ["radius", "nonlinearity", "impulse", "Q"].map((name) => model.get(name));
+  const names = ["radius", "nonlinearity", "impulse", "Q", "t", "shown"];
+  const [radius, f, impulse, Q, t, shown] = names.map((name) => model.get(name));
   const w = { weight_ih: Q.map((_, unit) => [unit ? 0 : 1]), weight_hh: scale(radius, Q) };
   const inputs = Array.from({ length: STEPS }, (_, k) => [k ? 0 : impulse]);
   const states = [Q.map(() => 0), ...rnn(inputs, w, f)];
@@ -46,6 +45,9 @@ const compute = (model) => {
   const gradients = rnnGradients(states, last, w, f);
   const ones = states.map((h) => h.map(() => 1)); // relu has slope 1 for these: a network without f
   return {
+    t,
+    forward: Math.min(STEPS, Math.max(shown, t)),
+    back: Math.min(STEPS, 2 * STEPS - shown) + 1,
     w,
     f,
     inputs,
@@ -60,222 +62,191 @@ const compute = (model) => {
 };
 
 const middle = (t) => LEFT + (t - 0.5) * WIDE;
-const height = (value) => TOP + (HIGH / 2) * (1 - Math.log10(value) / DECADES);
+/* The height of a length on the axis; beyond it, also of 0, far away. */
+const height = (length) => Math.min(MIDDLE - (HIGH * Math.log10(length)) / (2 * DECADES), 9999);
+const onAxis = (length) => Math.max(TOP, Math.min(BOTTOM, height(length)));
 
-/* The path of a line, cut where it leaves the axis. */
-const line = (values) => {
-  const [low, high] = [TOP + HIGH, TOP];
-  const inside = (y) => y >= high && y <= low;
-  let [d, drawn] = ["", false];
-  values.forEach((value, k) => {
-    const [x, y] = [middle(k + 1), height(value)];
-    const before = k ? height(values[k - 1]) : y;
-    // the point between two steps where the line crosses the end of the axis; log 0 is -Infinity
-    const back = (edge) => (Number.isFinite(before - y) ? (y - edge) / (y - before) : 1);
-    const at = (edge) => `${(x - WIDE * back(edge)).toFixed(1)} ${edge}`;
-    const edge = (out) => (out > low ? low : high);
-    if (inside(y)) {
-      if (k && !drawn) d += `M${at(edge(before))}`;
-      d += `${d && (drawn || k) ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-    } else if (drawn) d += `L${at(edge(y))}`;
-    drawn = inside(y);
-  });
-  return d;
-};
-
-/* Plain text: numbers such as 1e-06 are not formulas. */
-const upright = (x, y, text, attributes) => {
-  const placed = { x, y, "text-anchor": "middle", "dominant-baseline": "central" };
-  return svg("text", { ...placed, "font-size": 13, fill: "currentColor", ...attributes }, text);
-};
-
-/* All 50 steps. choose(t) is called when the reader points at step t. */
+/* All 50 steps. choose(t) is called when the reader presses step t. */
 const whole = (words, choose) => {
-  const [right, bottom] = [LEFT + STEPS * WIDE, TOP + HIGH];
-  const [states, gradients] = [18, 82].map((y) => mosaic(LEFT, y, WIDE, TALL));
-  const curve = (stroke) => svg("path", { fill: "none", stroke, "stroke-width": 2.5, "stroke-linejoin": "round" });
+  let now = null; // the values that are drawn
+  const small = { "font-size": 10.5 };
+  const [states, gradients] = [STATE, GRADIENT].map((y) => mosaic(LEFT, y, WIDE, TALL));
   const dashed = { fill: "none", stroke: PURPLE, "stroke-width": 1.2, "stroke-dasharray": "4 3" };
-  const curves = { lengths: curve(BLUE), steepness: curve(PURPLE), linear: svg("path", dashed) };
+  const solid = (stroke) => svg("path", { fill: "none", stroke, "stroke-width": 2.5, "stroke-linejoin": "round" });
+  const curves = { lengths: solid(BLUE), steepness: solid(PURPLE), linear: svg("path", dashed) };
   const dots = { lengths: svg("circle", { r: 3.5, fill: BLUE }), steepness: svg("circle", { r: 3.5, fill: PURPLE }) };
-  const marker = svg("path", { fill: "none", stroke: GREEN, "stroke-width": 1.5, "stroke-linejoin": "round" });
+  const marker = solid(GREEN);
   const frame = (y, tall) =>
-    svg("rect", {
-      x: LEFT,
-      y,
-      width: right - LEFT,
-      height: tall,
-      fill: "none",
+    svg("path", { d: `M${LEFT} ${y}H${RIGHT}v${tall}H${LEFT}z`, fill: "none", stroke: "currentColor", opacity: 0.25 });
+  const ticks = ["10⁶", "10³", "1", "10⁻³", "10⁻⁶"].map((text, k) => [
+    svg("path", {
+      d: `M${LEFT} ${TOP + (k * HIGH) / 4}H${RIGHT}`,
       stroke: "currentColor",
-      "stroke-opacity": 0.25,
-    });
-  const left = { "text-anchor": "start", "font-size": 12 };
-  const ticks = ["1e+06", "1e+03", "1", "1e-03", "1e-06"].map((number) => {
-    const y = height(Number(number));
-    return [
-      svg("path", {
-        d: `M${LEFT} ${y}H${right}`,
-        stroke: "currentColor",
-        "stroke-opacity": number === "1" ? 0.4 : 0.15,
-      }),
-      upright(LEFT - 4, y, number, { "font-size": 10, "text-anchor": "end" }),
-    ];
-  });
-  const point = (event) => {
-    const box = element.getBoundingClientRect();
-    const t = Math.ceil((((event.clientX - box.left) / box.width) * 360 - LEFT) / WIDE);
-    if (event.buttons && t >= 1 && t <= STEPS) choose(t);
+      opacity: k === 2 ? 0.4 : 0.15,
+    }),
+    label(LEFT - 4, TOP + (k * HIGH) / 4, text, { ...small, "text-anchor": "end" }),
+  ]);
+  const beside = (y, text, attributes = small) => label(25, y, text, attributes);
+  const legend = (x, text, anchor, fill) =>
+    label(x, TOP - 15, text, { "font-size": 12, "text-anchor": anchor, fill: fill ?? "currentColor" });
+  const without = legend(LEFT + 146, " ", "start");
+  const stepAt = (x) => Math.ceil((x - LEFT) / WIDE);
+  const press = ({ buttons, clientX }) => {
+    const { left, width } = element.getBoundingClientRect();
+    const t = stepAt(((clientX - left) / width) * 360);
+    if (buttons && t >= 1 && t <= STEPS) choose(t);
   };
   const element = drawing(
     words,
     360,
-    318,
+    BOTTOM + 20,
+    beside(7, `${words.input} x_t`),
     svg("rect", { x: LEFT, y: 4, width: WIDE, height: TALL, fill: ORANGE }),
     frame(4, TALL),
-    label(18, 8, "x_t"),
-    states.element,
-    frame(18, 8 * TALL),
-    label(18, 46, "h_t"),
-    gradients.element,
-    frame(82, 8 * TALL),
-    label(18, 101, "∂L"),
-    svg("path", { d: "M6 110H30", stroke: "currentColor" }),
-    label(18, 119, "∂h_t"),
-    label(LEFT, 151, "‖h_t‖", { ...left, fill: BLUE }),
-    arrow(`${LEFT + 27},151 ${LEFT + 50},151`, { stroke: BLUE, color: BLUE }),
-    svg("path", { d: "M150 151H172", ...dashed }),
-    label(177, 151, "f(a) = a", left),
-    arrow(`${right - 58},151 ${right - 81},151`, { stroke: PURPLE, color: PURPLE }),
-    label(right, 151, "‖∂L/∂h_t‖", { "text-anchor": "end", "font-size": 12, fill: PURPLE }),
+    [STATE, GRADIENT].map((y, k) => [
+      beside(y + 11, [words.state, words.gradient][k]),
+      beside(y + 26, ["h_t", "∂L/∂h_t"][k], {}),
+      beside(y + 42, words.units),
+      [states, gradients][k].element,
+      frame(y, SIZE * TALL),
+    ]),
+    legend(LEFT, "‖h_t‖ →", "start", BLUE),
+    svg("path", { d: `M${LEFT + 119} ${TOP - 15}h22`, ...dashed }),
+    without,
+    legend(RIGHT, "← ‖∂L/∂h_t‖", "end", PURPLE),
+    label(10, MIDDLE, words.length, { ...small, transform: `rotate(-90 10 ${MIDDLE})` }),
     ticks,
-    Object.values(curves),
+    // an <svg> in a drawing cuts the lines where they leave the axis
+    svg("svg", { y: TOP, width: 360, height: HIGH, viewBox: `0 ${TOP} 360 ${HIGH}` }, Object.values(curves)),
     marker,
     Object.values(dots),
-    [1, 10, 20, 30, 40, 50].map((t) => label(Math.min(middle(t), 352), bottom + 12, `${t}`, { "font-size": 11 })),
-    label(18, bottom + 12, "t"),
+    [1, 10, 20, 30, 40, 50].map((t) => label(Math.min(middle(t), 352), BOTTOM + 12, `${t}`, small)),
+    beside(BOTTOM + 12, `${words.step} t`),
   );
-  change(element, { style: "touch-action: pan-y", onpointerdown: point, onpointermove: point });
+  change(marker, { "stroke-width": 1.5 });
+  change(element, { style: "touch-action: pan-y", onpointerdown: press, onpointermove: press });
+  const valueAt = (x, y) => {
+    const [t, unitAt] = [stepAt(x), (top) => Math.floor((y - top) / TALL)];
+    if (t < 1 || t > STEPS) return null;
+    if (y < STATE - 4) return `x_{${t}} = ${now.inputs[t - 1]}`;
+    const [h, g] = [`h_{${t}}`, `∂L/∂h_{${t}}`];
+    const found =
+      y < TOP - 8
+        ? []
+        : [
+            [`‖${h}‖`, now.lengths[t]],
+            [`‖${g}‖`, now.steepness[t]],
+            [`‖${g}‖, ${fill(words.without, now)}`, now.linear[t]],
+          ];
+    const known = found.filter((_, k) => (k ? t >= now.back : t <= now.forward));
+    if (t <= now.forward && unitAt(STATE) in now.states[t])
+      known.push([`${h}[${unitAt(STATE)}]`, now.states[t][unitAt(STATE)]]);
+    if (t >= now.back && unitAt(GRADIENT) in now.gradients[t])
+      known.push([`${g}[${unitAt(GRADIENT)}]`, now.gradients[t][unitAt(GRADIENT)]]);
+    const distance = ([, value]) => Math.abs(onAxis(value) - y);
+    const [nearest] = known.sort((one, other) => distance(one) - distance(other));
+    return nearest && (!found.length || distance(nearest) < 25) ? `${nearest[0]} = ${brief(nearest[1], 4)}` : null;
+  };
   return {
-    element,
-    set(values, t) {
-      states.set(values.states.slice(1), values.limits[0]);
-      gradients.set(values.gradients.slice(1), values.limits[1]);
-      for (const [name, path] of Object.entries(curves)) change(path, { d: line(values[name].slice(1)) });
-      for (const [name, dot] of Object.entries(dots)) {
-        const y = height(values[name][t]);
-        const clipped = Math.max(TOP, Math.min(bottom, y)); // beyond the axis: pale, at its end
-        change(dot, { cx: middle(t).toFixed(1), cy: clipped.toFixed(1), "fill-opacity": y === clipped ? null : 0.35 });
+    element: pointed(element, valueAt),
+    set(values) {
+      now = values;
+      const { t, forward, back, f } = values;
+      states.set(values.states.slice(1, forward + 1), values.limits[0]);
+      const arrived = values.gradients.map((column, k) => (k >= back ? column : []));
+      gradients.set(arrived.slice(1), values.limits[1]);
+      setContent(without, fill(words.without, { f }));
+      for (const [name, path] of Object.entries(curves)) {
+        const [first, last] = name === "lengths" ? [1, forward] : [back, STEPS];
+        const points = values[name].map((value, k) => `${middle(k).toFixed(1)} ${height(value).toFixed(1)}`);
+        change(path, { d: `M${points.slice(first, last + 1).join("L") || "0 0"}` });
+        const [y, end] = [height(values[name][t]), onAxis(values[name][t])]; // beyond the axis: pale, at its end
+        const place = { cx: middle(t).toFixed(1), cy: end.toFixed(1), "fill-opacity": y === end ? null : 0.35 };
+        if (dots[name]) change(dots[name], { ...place, display: t >= first && t <= last ? null : "none" });
       }
       const box = (y, tall) => `M${(LEFT + (t - 1) * WIDE).toFixed(1)} ${y}h${WIDE}v${tall}h-${WIDE}z`;
-      change(marker, { d: box(2, 138) + box(TOP, HIGH) });
-    },
-  };
-};
-
-/* A matrix of rectangles coloured by value: `set(rows, limit)`. Wide ones show their number. */
-const grid = (x, y, rows, columns, wide, tall = 14) => {
-  const cell = (r, c) => {
-    const [at_x, at_y] = [x + c * wide, y + r * tall];
-    const edge = { stroke: "currentColor", "stroke-opacity": 0.3 };
-    const ground = svg("rect", { x: at_x, y: at_y, width: wide, height: tall, ...edge });
-    return [ground, wide > 30 ? upright(at_x + wide / 2, at_y + tall / 2, " ", { "font-size": 11 }) : null];
-  };
-  const cells = Array.from({ length: rows }, (_, r) => Array.from({ length: columns }, (_, c) => cell(r, c)));
-  return {
-    element: svg("g", {}, cells),
-    set(values, limit) {
-      cells.forEach((row, r) =>
-        row.forEach(([ground, number], c) => {
-          const [value, strength] = [values[r][c], Math.min(Math.abs(values[r][c]) / limit, 1)];
-          change(ground, { fill: value < 0 ? BLUE : ORANGE, "fill-opacity": strength.toFixed(3) });
-          if (!number) return;
-          const text = brief(value);
-          setContent(number, text);
-          change(number, { fill: strength > 0.8 ? ON_COLOUR : "currentColor", "font-size": text.length > 6 ? 10 : 11 });
-        }),
-      );
+      change(marker, { d: box(2, GRADIENT + SIZE * TALL) + box(TOP, HIGH) });
     },
   };
 };
 
 /* One step, forward above and backward below. */
-const single = (size) => {
-  const [up, down, half] = [20, 170, size * 7];
-  const vector = (x, y) => grid(x, y, size, 1, 50);
+const single = (words) => {
+  const [up, down, half] = [36, 196, SIZE * 7];
+  const grid = (x, y, rows, columns, width) =>
+    squares(x, y, rows, columns, width, 14, { digits: width > 25 ? 2 : null, size: 10.5, text: brief });
   const boxes = {
-    h_now: vector(1, up),
-    W: grid(100, up, size, size, 13),
-    h_before: vector(210, up),
-    V: grid(280, up, size, 1, 13),
-    x: grid(299, up + half - 7, 1, 1, 48),
-    g_before: vector(1, down),
-    T: grid(100, down, size, size, 13),
-    slopes: vector(216, down),
-    g_now: vector(286, down),
+    h_now: grid(1, up, SIZE, 1, 54),
+    W: grid(97, up, SIZE, SIZE, 13),
+    h_before: grid(204, up, SIZE, 1, 54),
+    V: grid(272, up, SIZE, 1, 13),
+    x: grid(288, up + half - 7, 1, 1, 40),
+    g_before: grid(1, down, SIZE, 1, 54),
+    T: grid(97, down, SIZE, SIZE, 13),
+    slopes: grid(212, down, SIZE, 1, 54),
+    g_now: grid(282, down, SIZE, 1, 54),
   };
-  const sign = (x, y, text) => upright(x, y + half, text);
-  const f = upright(75, up + half, " ", { "font-size": 11 });
-  const above = (x, y, text) => label(x, y - 10, text, { "font-size": 12 });
-  const kinds = { tanh: above(241, down, "1 − h_t²"), relu: above(241, down, "f′(a_t)") };
-  const element = svg(
-    "svg",
-    { class: "drawing", viewBox: `0 0 360 ${down + size * 14 + 4}`, role: "img" },
-    Object.values(boxes).map((box) => box.element),
+  const at = (y, texts) => Object.entries(texts).map(([x, text]) => label(x, y, text, { "font-size": 11.5 }));
+  const title = (y, text) => label(1, y - 28, text, { "font-size": 11.5, "text-anchor": "start", "font-weight": 600 });
+  const [[f], [slope]] = [at(up + half, { 76: " " }), at(down - 10, { 239: " " })];
+  const forward = [
+    title(up, words.forward),
+    at(up - 10, { 28: "h_t", 149: "W_{hh} = r Q", 231: "h_{t-1}", 279: "W_{ih}" }),
+    at(up + half, { 265: "+", 334: ")" }),
+    at(up + half - 17, { 308: "x_t" }),
     f,
-    sign(270, up, "+"),
-    sign(354, up, ")"),
-    above(26, up, "h_t"),
-    above(152, up, "W_{hh} = r Q"),
-    above(235, up, "h_{t-1}"),
-    above(286, up, "W_{ih}"),
-    above(323, up + half - 7, "x_t"),
-    sign(75, down, "="),
-    sign(210, down, "("),
-    sign(276, down, "⊙"),
-    sign(342, down, ")"),
-    Object.values(kinds),
-    above(28, down, "∂L/∂h_{t-1}"),
-    above(152, down, "W_{hh}ᵀ"),
-    above(311, down, "∂L/∂h_t"),
+    ["h_now", "W", "h_before", "V", "x"].map((name) => boxes[name].element),
+  ];
+  const back = svg(
+    "g",
+    {},
+    title(down, words.back),
+    at(down - 10, { 28: "∂L/∂h_{t-1}", 149: "W_{hh}ᵀ", 309: "∂L/∂h_t" }),
+    at(down + half, { 76: "=", 206: "(", 274: "⊙", 341: ")" }),
+    slope,
+    ["g_before", "T", "slopes", "g_now"].map((name) => boxes[name].element),
   );
+  const element = drawing({}, 346, down + SIZE * 14 + 4, forward, back);
   return {
-    element,
-    set(values, t, words) {
-      const [state, gradient] = values.limits;
+    element: pointed(element),
+    set({ t, back: first, f: name, limits, states, gradients, slopes, w, inputs }) {
       const column = (vector) => vector.map((value) => [value]);
+      const tanh = name === "tanh";
       const vectors = {
-        h_now: values.states[t],
-        h_before: values.states[t - 1],
-        slopes: values.slopes[t],
-        g_now: values.gradients[t],
-        g_before: values.gradients[t - 1],
+        h_now: [states[t], limits[0], `h_{${t}}`],
+        h_before: [states[t - 1], limits[0], `h_{${t - 1}}`],
+        slopes: [slopes[t], 1, tanh ? `1 − h_{${t}}²` : `f′(a_{${t}})`],
+        g_now: [gradients[t], limits[1], `∂L/∂h_{${t}}`],
+        g_before: [gradients[t - 1], limits[1], `∂L/∂h_{${t - 1}}`],
       };
-      for (const [name, vector] of Object.entries(vectors))
-        boxes[name].set(column(vector), name === "slopes" ? 1 : name[0] === "h" ? state : gradient);
-      const { weight_hh, weight_ih } = values.w;
-      boxes.W.set(weight_hh, 1);
+      for (const [box, [vector, limit, named]] of Object.entries(vectors))
+        boxes[box].set(column(vector), (r) => ({ limit, name: `${named}[${r}]` }));
+      boxes.W.set(w.weight_hh, (r, c) => ({ name: `W_{hh}[${r}, ${c}]` }));
       boxes.T.set(
-        weight_hh.map((_, r) => weight_hh.map((row) => row[r])),
-        1,
+        w.weight_hh.map((_, r) => w.weight_hh.map((row) => row[r])),
+        (r, c) => ({ name: `W_{hh}ᵀ[${r}, ${c}]` }),
       );
-      boxes.V.set(weight_ih, 1);
-      boxes.x.set([values.inputs[t - 1]], values.inputs[0][0]);
-      setContent(f, `= ${values.f}(`);
-      for (const [name, element] of Object.entries(kinds))
-        change(element, { display: name === values.f ? null : "none" });
-      const numbers = Object.fromEntries(
-        Object.entries(vectors).map(([name, vector]) => [name, vector.map(brief).join(", ")]),
-      );
-      change(element, { "aria-label": fill(words.step_description, { t, before: t - 1, f: values.f, ...numbers }) });
+      boxes.V.set(w.weight_ih, (r) => ({ name: `W_{ih}[${r}]` }));
+      boxes.x.set([inputs[t - 1]], () => ({ limit: inputs[0][0], name: `x_{${t}}` }));
+      setContent(f, `= ${name}(`);
+      setContent(slope, ...label(0, 0, tanh ? "1 − h_t²" : "f′(a_t)").childNodes);
+      change(back, { display: t >= first ? null : "none" });
+      const lists = Object.entries(vectors).map(([box, [vector]]) => [
+        box,
+        vector.map((value) => brief(value)).join(", "),
+      ]);
+      const known = { t, before: t - 1, f: name, ...Object.fromEntries(lists) };
+      const parts = [words.forward_description, ...(t >= first ? [words.back_description] : [])];
+      change(element, { "aria-label": parts.map((part) => fill(part, known)).join(words.between) });
     },
   };
 };
 
-/* A sentence with its numbers, in which lines do not break at = − × or in an exponent. */
+/* A sentence with its numbers, in which lines do not break at = − ×. */
 const fillUnbroken = (sentence, values) =>
   fill(sentence, values)
     .replace(/ ([=−]) /g, "\u00a0$1\u00a0")
-    .replace("× ", "×\u00a0")
-    .replaceAll("e-", "e-\u2060");
+    .replace("× ", "×\u00a0");
 
 /* The word for a change of length by this factor. */
 const fate = (factor) =>
@@ -287,20 +258,21 @@ const stateSentence = (words, { lengths, slopes, f }) => {
   return fillUnbroken(words[`state_${held ? "held" : fate(last / first)}`], { first: brief(first), last: brief(last) });
 };
 
-const gradientSentence = (words, { steepness, linear, lengths, slopes, f }) => {
-  if (steepness[1] === 0) return words.gradient_zero;
-  const outcome = fate(steepness[1]);
-  const through = slopes.slice(2).flat(); // of the steps between h_1 and h_50
-  const forgets = outcome === "vanishes" && lengths[STEPS] > 0.5 * lengths[1];
-  const why = fillUnbroken(words[f === "tanh" && forgets ? "tanh_forgets" : f], {
-    slope: fixed(mean(through)),
-    zeros: fixed(8 * (1 - mean(through)), 1),
-  });
-  return `${fillUnbroken(words[`gradient_${outcome}`], { first: brief(steepness[1]), linear: brief(linear[1]), f })}${words.between}${why}`;
+const gradientSentence = (words, { steepness, linear, f }) => {
+  const numbers = { first: brief(steepness[1]), linear: brief(linear[1]), f };
+  return fillUnbroken(words[`gradient_${steepness[1] === 0 ? "zero" : fate(steepness[1])}`], numbers);
 };
 
-const stepSentence = (words, { lengths, steepness }, t) =>
-  fillUnbroken(words.here, {
+/* Why the gradient is not as long as without f. */
+const reason = (words, { steepness, lengths, slopes, f }) => {
+  const through = mean(slopes.slice(2).flat()); // of the steps between h_1 and h_50
+  const forgets = f === "tanh" && fate(steepness[1]) === "vanishes" && lengths[STEPS] > 0.5 * lengths[1];
+  const numbers = { slope: fixed(through), zeros: fixed(SIZE * (1 - through), 1) };
+  return steepness[1] === 0 ? "" : fillUnbroken(words[forgets ? "tanh_forgets" : f], numbers);
+};
+
+const stepSentence = (words, { lengths, steepness, t, back }) =>
+  fillUnbroken([words.here, ...(t >= back ? [words.here_back] : [])].join(words.between), {
     t,
     h_before: brief(lengths[t - 1]),
     h_now: brief(lengths[t]),
@@ -315,41 +287,40 @@ const render = ({ model, el }) => {
     model.set("t", t);
     model.save_changes();
   };
-  const [all, detail] = [whole(words, choose), single(model.get("Q").length)];
-  const [state, gradient, step] = [report(), report(), report()];
-  const impulses = [1, 0.1, 0.01, 0.001].map((value) => [value, `${value}`]);
+  // the frame goes along with the computation
+  model.on("change:shown", () => choose(Math.min(model.get("shown"), 2 * STEPS + 1 - model.get("shown"))));
+  const [all, detail, outcome, step, why] = [whole(words, choose), single(words), report(), report(), report()];
   const draw = () => {
-    const [values, t] = [compute(model), model.get("t")];
-    all.set(values, t);
-    detail.set(values, t, words);
-    state.set(stateSentence(words, values));
-    gradient.set(gradientSentence(words, values));
-    step.set(stepSentence(words, values, t));
+    const values = compute(model);
+    const [running, arrived] = [values.forward < STEPS, values.back === 1];
+    all.set(values);
+    detail.set(values);
+    const state = running ? fill(words.running, { n: values.forward }) : stateSentence(words, values);
+    outcome.set(arrived ? state + words.between + gradientSentence(words, values) : state);
+    step.set(stepSentence(words, values));
+    why.set(arrived ? reason(words, values) : "");
   };
-  const parts = [
-    all.element,
-    slider(model, "radius", { label: [`${words.radius} `, symbol("r")], min: 0, max: 2, step: 0.05 }),
-    state.element,
-    gradient.element,
-    html(
-      "div",
-      { class: "controls" },
-      choice(model, "nonlinearity", {
-        label: [`${words.nonlinearity} `, symbol("f")],
-        options: ["tanh", "relu"].map((f) => [f, f]),
-      }),
-      choice(model, "impulse", { label: [`${words.impulse} `, symbol("x_1")], options: impulses }),
-    ),
+  change(outcome.element, { class: "steady" });
+  const options = (values) => values.map((value) => [value, `${value}`]);
+  const controls = [
     html(
       "div",
       { class: "strip" },
-      player(model, "t", { min: 1, max: STEPS, words }),
+      player(model, "shown", { min: 1, max: 2 * STEPS, words, pause: 90 }),
       slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (t) => `${t}` }),
     ),
+    slider(model, "radius", { label: [`${words.radius} `, symbol("r")], min: 0, max: 2, step: 0.05 }),
+    choice(model, "nonlinearity", {
+      label: [`${words.nonlinearity} `, symbol("f")],
+      options: options(["tanh", "relu"]),
+    }),
+    choice(model, "impulse", { label: [`${words.impulse} `, symbol("x_1")], options: options([1, 0.1, 0.01, 0.001]) }),
+    why.element,
     step.element,
     detail.element,
   ];
-  return show(model, el, parts, ["radius", "nonlinearity", "impulse", "t", "Q"], draw);
+  const traits = ["radius", "nonlinearity", "impulse", "t", "shown", "Q"];
+  return show(model, el, { drawing: [all.element, outcome.element], controls }, traits, draw);
 };
 
 export default { render };

@@ -29,22 +29,25 @@ class Unrolling(Figure):
 
     W_hh = radius · Q. radius: from 0 to 2, the spectral radius of W_hh. Q: (8, 8), of spectral radius 1, which may be
     wrong by 1e-6. nonlinearity: "tanh" or "relu". impulse: the input at step 1, one of 1, 0.1, 0.01, 0.001; only the
-    first unit reads it, with weight 1. There are no biases. t: the step that is drawn in detail, 1 to 50. The loss L
-    reads only h_50: it is the sum of the units divided by √8, so that dL/dh_50 has length 1.
+    first unit reads it, with weight 1. There are no biases. t: the step that is drawn in detail, 1 to 50. shown: how
+    much is drawn, 1 to 100: the states of 50 steps, and then the gradients, back from step 50; always the states up to
+    t. The loss L reads only h_50: it is the sum of the units divided by √8, so that dL/dh_50 has length 1.
     """
 
     _esm = script("unrolling")
     radius = Number(0.9, min=0, max=2).tag(sync=True)
     nonlinearity = Enum(["tanh", "relu"], "tanh").tag(sync=True)
     impulse = Enum([1.0, 0.1, 0.01, 0.001], 1.0).tag(sync=True)
-    t = Int(10, min=1, max=STEPS).tag(sync=True)
+    t = Int(1, min=1, max=STEPS).tag(sync=True)
+    shown = Int(1, min=1, max=2 * STEPS).tag(sync=True)
     Q = List(
         List(Number(), minlen=SIZE, maxlen=SIZE),
         [[entry / 64 for entry in row] for row in SIXTY_FOURTHS],
         minlen=SIZE,
         maxlen=SIZE,
     ).tag(sync=True)
-    settings = ("radius", "nonlinearity", "impulse", "t", "Q")
+    pictured = {"shown": 2 * STEPS}
+    settings = ("radius", "nonlinearity", "impulse", "t", "shown", "Q")
 
     @validate("Q")
     def _check_radius(self, proposal):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from companion.figures import Unrolling
+from companion.figures.figure import words
 from tests.figures.figure_page import figure_page, get, in_states, move, sentences
 from tests.project.sampling import chosen
 
@@ -19,11 +20,13 @@ SETTINGS = [
 ]
 
 
-# The sentences about state, gradient and step, and the description of the second drawing, with the step's numbers.
+# The sentences about state and gradient, why, and the step; and the description of the second drawing, with the step's
+# numbers.
 DRAWN = """() => [
-    [...document.querySelectorAll(".report")].map(report => report.textContent.replaceAll("\\xa0", " ").replaceAll("\\u2060", "")),
+    [...document.querySelectorAll(".report")].slice(1).map(report => report.textContent.replaceAll("\\xa0", " ")),
     document.querySelectorAll("svg.drawing")[1].getAttribute("aria-label"),
-]"""  # noqa: E501
+]"""
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 
 def by_autograd(figure):
@@ -35,8 +38,22 @@ def by_autograd(figure):
     return torch.cat(states).detach(), torch.cat(gradients)
 
 
-def brief(value):
-    return f"{value:.2g}"
+def brief(value, digits=2):
+    """Return a number with so many digits, as the figure writes it."""
+    factor, power = f"{value:.{digits - 1}e}".replace("-", "−", value < 0).split("e")
+    if value == 0 or -4 <= int(power) < 4:
+        return f"{float(f'{value:.{digits}g}'):.9f}".rstrip("0").rstrip(".").replace("-", "−")
+    factor = factor.rstrip("0").rstrip(".") if "." in factor else factor
+    return f"{factor}·10{''.join(chr(RAISED_OF[digit]) for digit in str(int(power)))}"
+
+
+RAISED_OF = {chr(plain): raised for raised, plain in RAISED.items()}
+
+
+def number(text):
+    """Return the number that `brief` wrote."""
+    factor, _, power = text.replace("−", "-").partition("·10")
+    return float(factor) * 10.0 ** int(power.translate(RAISED) or 0)
 
 
 def test_initial_q_is_an_exact_rotation():
@@ -60,12 +77,12 @@ def test_states_and_gradients_equal_autograd(browser, Q):
             states, gradients = by_autograd(Unrolling(**setting, **values))
             lengths, steepness = states.norm(dim=1).tolist(), gradients.norm(dim=1).tolist()
             steps = (1, 2, 25, 50)
-            results = in_states(page, [setting | {"t": t} for t in steps], DRAWN)
+            results = in_states(page, [setting | {"shown": 100, "t": t} for t in steps], DRAWN)
             fates = (
                 (0.01, "vanishes"), (0.5, "fades"), (2, "keeps its length|arrives"), (100, "grows"), (math.inf,
                 "explodes"),
             )  # fmt: skip
-            (state, gradient, _), _ = results[0]
+            state, gradient = re.split(r"(?<=\.) (?=The gradient)", results[0][0][0])
 
             factor = lengths[50] / lengths[1]
             fate = next(fate for bound, fate in fates if factor <= bound)
@@ -83,21 +100,22 @@ def test_states_and_gradients_equal_autograd(browser, Q):
                 if Q == "a random one":
                     W = radius * torch.tensor(values["Q"], **float64)
                     linear = (torch.linalg.matrix_power(W, 49).T @ gradients[50]).norm().item()
-                assert re.match(
-                    f"The gradient ({fate}): ‖∂L/∂h₁‖ = {re.escape(brief(steepness[1]))}. "
+                assert re.fullmatch(
+                    f"The gradient ({fate}): ‖∂L/∂h₁‖ = {re.escape(brief(steepness[1]))}\\. "
                     f"Without {nonlinearity} it would be {re.escape(brief(linear))}\\.",
                     gradient,
                 ), (setting, gradient)
             for t, (lines, drawn) in zip(steps, results, strict=True):
                 assert lines[2].startswith(
-                    f"Step {t}: forward, ‖h‖ goes from {brief(lengths[t - 1])} to {brief(lengths[t])}. Back, the"
+                    f"Step {t}: ‖h‖ goes from {brief(lengths[t - 1])} to {brief(lengths[t])}. Back, the"
                     f" length of the gradient goes from {brief(steepness[t])} to {brief(steepness[t - 1])} ("
                 )
                 slopes = 1 - states[t] ** 2 if nonlinearity == "tanh" else (states[t] > 0).double()
                 vectors = (states[t - 1], states[t], slopes, gradients[t], gradients[t - 1])
-                for vector, shown in zip(vectors, drawn.split(": ")[-5:], strict=True):
-                    shown = re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?", shown.replace("−", "-"))[:8]
-                    shown = torch.tensor([float(number) for number in shown], **float64)
+                drawn = [part for part in drawn.split(": ") if "," in part][-5:]
+                for vector, shown in zip(vectors, drawn, strict=True):
+                    shown = [number(text) for text in shown.split(". ")[0].removesuffix(".").split(", ")]
+                    shown = torch.tensor(shown, **float64)
                     torch.testing.assert_close(shown, vector, rtol=0.051, atol=1e-9 * float(vector.norm()))
 
 
@@ -106,7 +124,7 @@ def test_sentences_about_saturated_units(browser):
     states, gradients = by_autograd(Unrolling(radius=1.5))
     assert states[50].norm() > 1 and gradients[1].norm() < 0.01
     zeros = (by_autograd(Unrolling(radius=1.4, nonlinearity="relu"))[0][2:] == 0).sum(dim=1).double().mean()
-    with figure_page(browser, "unrolling", radius=1.5) as page:
+    with figure_page(browser, "unrolling", radius=1.5, shown=100) as page:
         said = sentences(page)
         assert "The state lives on, yet L hardly depends on how it began" in said
         assert f"1 − h², {(1 - states[2:] ** 2).mean():.2f} on average" in said
@@ -116,19 +134,92 @@ def test_sentences_about_saturated_units(browser):
         assert f"On average {zeros:.1f} of 8 units are at 0. They pass nothing on." in said
 
 
-def test_lines_are_cut_at_the_ends_of_the_axis(browser):
-    paths = "() => [...document.querySelectorAll('svg path[stroke-width=\"2.5\"]')].map(p => p.getAttribute('d'))"
-    with figure_page(browser, "unrolling", radius=2.0, nonlinearity="relu") as page:
+def test_answer_of_the_question():
+    lengths = by_autograd(Unrolling())[0].norm(dim=1)
+    answers = words("en", "unrolling")["answers"]
+    part = lengths[50] / lengths[1]
+    assert answers == ["all of it", "about half", "less than 1/100"]
+    assert answers[words("en", "unrolling")["right"]] == ("less than 1/100" if part < 0.01 else "")
+    assert brief(0.9**49, 1) == "0.006" in words("en", "unrolling")["because"]
+    assert (lengths[2:] <= 0.9 * lengths[1:-1]).all()
+
+
+# The columns in each row of squares, the number of points of each line, and whether the second equation is shown.
+SHOWN = """() => {
+    const [first, second] = document.querySelectorAll("svg.drawing");
+    const columns = [...first.querySelectorAll("g[shape-rendering]")].map(squares => new Set([...squares.children]
+        .flatMap(path => [...(path.getAttribute("d") ?? "").matchAll(/M([\\d.]+)/g)].map(match => match[1]))).size);
+    const lines = [...first.querySelectorAll(":scope svg path")]
+        .map(path => path.getAttribute("d").match(/[ML]/g).length);
+    return [columns, lines, second.lastChild.getAttribute("display") === null];
+}"""
+
+
+def test_state_and_gradient_appear_step_by_step(browser):
+    steps = [1, 12, 50, 51, 80, 100]
+    with figure_page(browser, "unrolling", radius=1.0) as page:
+        looks = in_states(page, [{"shown": shown} for shown in steps], SHOWN)
+        for shown, (columns, lines, second) in zip(steps, looks, strict=True):
+            forward, back = min(shown, 50), max(shown - 50, 0)
+            assert columns == [forward, back] and lines == [forward, max(back, 1), max(back, 1)], shown
+            assert second == (back > 0)
+            assert "Press Play" in sentences(page, shown=shown) or forward == 50
+        assert get(page, "t") == 1  # the frame has come back
+        assert "The gradient arrives" not in sentences(page, shown=60) and get(page, "t") == 41
+        # a later step shows the states up to it
+        assert in_states(page, [{"shown": 2, "t": 30}], SHOWN)[0] == [[30, 0], [30, 1, 1], False]
+        page.get_by_role("button", name="Play").press("Enter")
+        page.wait_for_function("model.get('shown') > 3 && model.get('t') === model.get('shown')")
+
+
+def test_lines_equal_autograd_and_are_cut_at_the_ends_of_the_axis(browser):
+    points = """() => [...document.querySelectorAll("svg.drawing svg path")].map(path => path.getAttribute("d").slice(1)
+        .split("L").map(point => point.split(" ").map(Number)))"""
+    with figure_page(browser, "unrolling", nonlinearity="relu") as page:
         for radius in (2, 1.5, 1, 0.5, 0.05, 0):
-            move(page, radius=radius)
-            for d in page.evaluate(paths):
-                points = [tuple(map(float, point.split())) for point in re.split("[ML]", d)[1:]]
-                assert all(166 <= y <= 298 and 39 <= x <= 359 for x, y in points), (radius, d)
-                assert [x for x, _ in points] == sorted(x for x, _ in points)
-        # without f the gradient is 2^(50-t), which passes 1e+06 between two steps
-        move(page, radius=2)
-        dashed = page.locator("svg path[stroke-dasharray]").last.get_attribute("d")
-        assert dashed.startswith(f"M{39 + (50 - math.log2(1e6) - 0.5) * 6.4:.1f} 166L")
+            states, gradients = by_autograd(Unrolling(radius=radius, nonlinearity="relu"))
+            (lines,) = in_states(page, [{"shown": 100, "radius": radius}], points)
+            for line, vectors in zip(lines, (states, gradients), strict=False):
+                assert [x for x, _ in line] == pytest.approx([54 + (t - 0.5) * 6.1 for t in range(1, 51)], abs=0.06)
+                heights = 214 - 104 * vectors.norm(dim=1).log10() / 12
+                assert [y for _, y in line] == pytest.approx(heights.clamp(max=9999)[1:].tolist(), abs=0.06), radius
+        clip = page.locator("svg.drawing svg").first
+        assert [clip.get_attribute(name) for name in ("y", "height", "viewBox")] == ["162", "104", "0 162 360 104"]
+        assert clip.evaluate("clip => getComputedStyle(clip).overflow") == "hidden"
+
+
+def pointed(page, drawing, x, y):
+    """Return name and value under the pointer at a place, in units of a drawing."""
+    box, unit = drawing.bounding_box(), drawing.evaluate("drawing => drawing.viewBox.baseVal.width")
+    page.mouse.move(box["x"] + x * box["width"] / unit, box["y"] + y * box["width"] / unit)
+    value = page.locator(".pointed:visible")
+    return value.inner_text().replace("\u200b", "").split(" = ") if value.count() else None
+
+
+def test_pointer_shows_values(browser):
+    states, gradients = by_autograd(Unrolling())
+    middle = lambda t: 54 + (t - 0.5) * 6.1  # noqa: E731
+    with figure_page(browser, "unrolling", width=1000, shown=85) as page:
+        drawing, detail = page.locator("svg.drawing").all()
+        for t, k in ((1, 0), (20, 3), (50, 7)):
+            assert pointed(page, drawing, middle(t), 20 + 6.5 * (k + 0.5)) == [f"h{t}[{k}]", brief(states[t, k], 4)]
+        for t, k in ((16, 1), (50, 7)):
+            name, value = pointed(page, drawing, middle(t), 80 + 6.5 * (k + 0.5))
+            assert [name, value] == [f"∂L/∂h{t}[{k}]", brief(gradients[t, k], 4)]
+        assert pointed(page, drawing, middle(15), 90) is None  # not there yet
+        assert [pointed(page, drawing, middle(t), 6) for t in (1, 2)] == [["x1", "1"], ["x2", "0"]]
+        for t, name, vectors in ((4, "‖h4‖", states), (45, "‖∂L/∂h45‖", gradients)):
+            length = vectors[t].norm().item()
+            y = 214 - 104 * math.log10(length) / 12
+            assert pointed(page, drawing, middle(t), y + 3) == [name, brief(length, 4)]
+        assert pointed(page, drawing, middle(4), 255) is None  # far from the line
+        move(page, t=30)
+        slope = 1 - states[30, 2] ** 2
+        assert pointed(page, detail, 30, 36 + 2.5 * 14) == ["h30[2]", brief(states[30, 2], 4)]
+        assert pointed(page, detail, 230, 196 + 2.5 * 14) == ["1 − h30²[2]", brief(slope, 4)]
+        W = Unrolling().rnn().weight_hh_l0
+        assert pointed(page, detail, 97 + 4.5 * 13, 36 + 2.5 * 14) == ["Whh[2, 4]", brief(W[2, 4].item(), 4)]
+        assert pointed(page, detail, 97 + 4.5 * 13, 196 + 2.5 * 14) == ["Whhᵀ[2, 4]", brief(W[4, 2].item(), 4)]
 
 
 def test_controls_move_the_traits_and_follow_them(browser):
@@ -149,7 +240,7 @@ def test_controls_move_the_traits_and_follow_them(browser):
 
         # point at a column, and drag over others
         box = page.locator("svg.drawing").first.bounding_box()
-        at = lambda step: box["x"] + (39 + (step - 0.5) * 6.4) / 360 * box["width"]  # noqa: E731
+        at = lambda step: box["x"] + (54 + (step - 0.5) * 6.1) / 360 * box["width"]  # noqa: E731
         page.mouse.move(at(7), box["y"] + 60)
         assert t.input_value() == "33"
         page.mouse.down()
