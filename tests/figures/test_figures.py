@@ -30,7 +30,11 @@ SHOWN_WITH_OTHERS = {"lookup": {"last_step"}, "learning": {"begin_with"}}
 # Workers do not follow the page's clock: test_figure_learning.py tests them.
 WORKERS = {"learning"}
 # Valid values that `others` does not find.
-SPECIAL = {("learning", "examples"): [[[0, 1], 1]], ("learning", "begin_with"): [[0.5] * 1804] * 2}
+SPECIAL = {
+    ("learning", "examples"): [[[0, 1], 1]],
+    ("learning", "begin_with"): [[0.5] * 1804] * 2,
+    ("pairs", "writes"): [[0, [1, 0, 2, -1]]],
+}
 # The figure's HTML, and the values of its controls.
 SHOWN = """() => document.querySelector("figure").outerHTML
     + JSON.stringify([...document.querySelectorAll("input, select")].map(input => [input.value, input.checked]))"""
@@ -132,7 +136,7 @@ SENTENCES = {
             "Row 0 is not zero, and no step will change that",
         ),
     ],
-    "pairs": [({"writes": [], "asked": 1}, "Asked for B: 0.0, 0.0, 0.0, 0.0. Nothing has been written under B yet.")],
+    "pairs": [({"asked": 1}, "B gives 0.0, 0.0, 0.0, 0.0. Nothing is written under B yet.")],
     "scan": [
         (
             {},
