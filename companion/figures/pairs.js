@@ -150,26 +150,22 @@ const render = ({ model, el }) => {
     sentence.set(fill(words.said, { ...said, value: written, error: fixed(error, 1) }) + spoiled);
   };
 
-  const share = (name, min, step, digits) =>
-    slider(model, name, {
-      label: [`${words[name]} `, symbol({ alpha: "α", beta: "β" }[name])],
-      min,
-      max: name === "alpha" ? 1 : 2,
-      step,
-      show: (amount) => fixed(amount, digits),
-    });
-  const number = (i) =>
-    slider(model, "value", { key: i, label: symbol(`v_${i + 1}`), min: -2, max: 2, step: 1, show: (v) => fixed(v, 0) });
+  const control = (name, label, min, max, step, digits, key) =>
+    slider(model, name, { key, label, min, max, step, show: (amount) => fixed(amount, digits) });
   const controls = [
     html("div", { class: "strip", role: "group", "aria-label": words.choose }, words.choose, choosers),
     html("div", { class: "strip" }, writer, undo, clear),
-    html("div", { class: "controls" }, [0, 1, 2, 3].map(number)),
+    html(
+      "div",
+      { class: "controls" },
+      [0, 1, 2, 3].map((i) => control("value", symbol(`v_${i + 1}`), -2, 2, 1, 0, i)),
+    ),
     html(
       "div",
       { class: "controls" },
       toggle(model, "delta", { label: words.delta }),
-      share("beta", 0, 0.1, 1),
-      share("alpha", 0.5, 0.05, 2),
+      control("beta", [`${words.beta} `, symbol("β")], 0, 2, 0.1, 1),
+      control("alpha", [`${words.alpha} `, symbol("α")], 0.5, 1, 0.05, 2),
     ),
   ];
   const parts = { drawing: [pointed(element), sentence.element], controls };
