@@ -118,14 +118,14 @@ def test_stored_run(browser):
         assert get(page, "gap") == 20
         box = page.locator("svg.drawing").bounding_box()
         unit = box["width"] / 360
-        for (x, y), text in {
-            (
-                24 + 328 * 102 / 500,
-                60,
-            ): f"step 103: blue {stored['losses'][0][20]:.3f}, orange {stored['losses'][1][20]:.3f}",
-            (8 + 166 * 2.5 / 22, 184 + 5 * 6.5): f"f3, unit 7 = {stored['memories'][0][2][6]:.4f}",
-            (186 + 166 * 21.5 / 22, 184 + 5 * 15.5): f"f22, unit 16 = {stored['memories'][1][21][15]:.4f}",
-        }.items():
+        blue, orange = (losses[20] for losses in stored["losses"])
+        (_, _, f_3, *_), (*_, f_22) = stored["memories"]
+        said = {
+            (24 + 328 * 102.5 / 500, 60): f"step 103: blue {blue:.3f}, orange {orange:.3f}",
+            (8 + 166 * 2.5 / 22, 184 + 5 * 6.5): f"f3, unit 7 = {f_3[6]:.4f}",
+            (186 + 166 * 21.5 / 22, 184 + 5 * 15.5): f"f22, unit 16 = {f_22[15]:.4f}",
+        }
+        for (x, y), text in said.items():
             page.mouse.move(box["x"] + x * unit, box["y"] + y * unit)
             assert page.locator(".pointed").text_content() == text
         page.mouse.move(box["x"] + 300 * unit, box["y"] + 60 * unit)  # no step yet
