@@ -20,9 +20,10 @@ export const pointed = (drawing, at = () => null) => {
       ...(rest.length ? [symbol(name), " = ", /_/.test(rest) ? symbol(rest.join(" = ")) : rest.join(" = ")] : [text]),
     );
     change(value, { hidden: false, style: null });
-    const shift = drawing.offsetLeft + Math.max(0, Math.min(x - value.offsetWidth / 2, width - value.offsetWidth));
+    const origin = element.getBoundingClientRect(); // an SVG element has no offsetLeft
+    const shift = left - origin.left + Math.max(0, Math.min(x - value.offsetWidth / 2, width - value.offsetWidth));
     const above = y - value.offsetHeight - GAP;
-    change(value, { style: `left: ${shift}px; top: ${drawing.offsetTop + (above < 0 ? y + GAP : above)}px` });
+    change(value, { style: `left: ${shift}px; top: ${top - origin.top + (above < 0 ? y + GAP : above)}px` });
   };
   change(drawing, {
     onpointermove: follow,
