@@ -57,18 +57,20 @@ def drawings(browser, name):
 
 def train_learning_figure(browser):
     """Train the figure Learning to its end; return the losses (means of five steps), accuracies and forget gates."""
-    figure = KINDS["learning"](gap=19)  # not the gap that it shows at first, whose result is stored already
+    figure = KINDS["learning"]()
     with browser.new_page() as tab:
         tab.set_content(page_of(figure))
         tab.wait_for_selector("figcaption")
-        tab.evaluate("model.set('gap', 20), model.set('goal', 300)")
+        tab.evaluate("model.set('goal', 300)")
         tab.wait_for_function("model.get('steps') === 300", timeout=120_000)
         losses, memories, report = tab.evaluate(
-            "[model.get('losses'), model.get('memories'), document.querySelector('.report').textContent]"
+            "[model.get('losses'), model.get('memories'), document.querySelector('.seen .report').textContent]"
         )
     means = [[round(sum(curve[k : k + 5]) / 5, 2) for k in range(0, 300, 5)] for curve in losses]
     right = [int(number) / 100 for number in re.findall(r"(\d+)\u00a0%", report)[:2]]
+    names = ("kind", "gap", "learning_rate", "start", "seed", "examples", "begin_with")
     return {
+        "settings": {name: getattr(figure, name) for name in names},
         "steps": 300,
         "losses": means,
         "right": right,

@@ -90,8 +90,9 @@ export const textbox = (model, name, { label, maxlength = 200 }) => {
 export const button = (words, onclick, attributes = {}) =>
   html("button", { type: "button", onclick, ...attributes }, words);
 
-/* A button that copies a text. If the browser refuses, the text appears, selected. words: `copied` and `selected`. */
-export const copyButton = (label, words, text) => {
+/* A button that copies a text. If the browser refuses, the text appears, selected; if it is on the page already, in the
+ * element `source`, it is selected there. words: `copied` and `selected`. Return the button and the elements beside it. */
+export const copyButton = (label, words, text, source = null) => {
   const said = html("span", { class: "report", role: "status" });
   const shown = html("input", { type: "text", class: "copy", readonly: true, hidden: true, "aria-label": label });
   const copy = async () => {
@@ -99,9 +100,10 @@ export const copyButton = (label, words, text) => {
       () => true,
       () => false,
     );
-    change(shown, { hidden: copied === true });
+    change(shown, { hidden: copied === true || source !== null });
     setContent(said, copied ? words.copied : words.selected);
     if (copied) return;
+    if (source) return getSelection().selectAllChildren(source);
     shown.value = text();
     shown.select();
   };

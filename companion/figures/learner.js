@@ -69,10 +69,8 @@ let [session, run, steps] = [null, null, 0];
 onmessage = ({ data }) => {
   if (data.settings) [session, run, steps] = [pairOf(data.settings), data.run, 0];
   const { pair, adams, batchOf, probe } = session;
-  const [losses, right] = [
-    [[], []],
-    [[], []],
-  ];
+  const losses = [[], []];
+  const right = [[], []];
   const end = performance.now() + data.milliseconds;
   while (steps < data.until && performance.now() < end) {
     const batch = batchOf(steps);

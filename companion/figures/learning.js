@@ -11,18 +11,24 @@ import {
   label,
   mosaic,
   setContent,
+  square,
   svg,
   symbol,
 } from "./elements.js";
 import { button, choice, slider, reducedMotion, whenUnseen } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const COLOURS = [BLUE, ORANGE];
-const [LEFT, RIGHT, TOP, BOTTOM] = [34, 352, 14, 126]; // the axes of the loss
-const [UNIT, HIGH, APART] = [16, 5, 186]; // number of units, height of a unit's row, distance between the networks
+const [LEFT, RIGHT, TOP, BOTTOM, MOST] = [24, 352, 18, 122, 2]; // the axes of the loss, and the end of the upright one
+const [UNIT, HIGH, WIDE, APART, MAPS] = [16, 5, 166, 178, 184]; // units, a unit's row, a map, between maps, their top
 const [FRAME, AT_ONCE, SHOWN] = [12, 100, 20]; // milliseconds a picture; steps at once with reduced motion; batches of a mean
 const SYMBOLS = 4;
+const GATES = { RNN: "h", GRU: "z", LSTM: "f" }; // the values in the maps
+const SMALL = { "font-size": 11 };
+const [START, END] = ["start", "end"].map((anchor) => ({ ...SMALL, "text-anchor": anchor }));
 
+const copyOf = (lists) => lists.map((values) => [...values]);
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /* The end of the axis: the first of 200, 500, 1000, 2000 … that is at least `steps`. */
@@ -30,99 +36,117 @@ const endOf = (steps) => {
   for (let power = 100; ; power *= 10) for (const first of [2, 5, 10]) if (first * power >= steps) return first * power;
 };
 
+const height = (loss) => BOTTOM - (Math.min(loss, MOST) / MOST) * (BOTTOM - TOP);
+
 /* A curve over `steps` of at most 160 points, each the mean of the losses around it. */
-const curveOf = (losses, steps, end, most) => {
+const curveOf = (losses, steps, end) => {
   const size = Math.max(1, Math.ceil(losses.length / 160));
   const points = [];
   for (let k = 0; k < losses.length; k += size) {
     const part = losses.slice(k, k + size);
     const x = LEFT + ((((k + part.length / 2) / losses.length) * steps) / end) * (RIGHT - LEFT);
-    points.push(`${x.toFixed(1)} ${(BOTTOM - (Math.min(mean(part), most) / most) * (BOTTOM - TOP)).toFixed(1)}`);
+    points.push(`${x.toFixed(1)} ${height(mean(part)).toFixed(1)}`);
   }
   return points.length ? `M${points.join("L")}` : "";
 };
 
-const axes = () => {
-  const [ends, most] = [label(RIGHT, BOTTOM + 12, " ", { "font-size": 11, "text-anchor": "end" }), 2];
-  const guessed = svg("path", { stroke: "currentColor", "stroke-opacity": 0.5, "stroke-dasharray": "4 3" });
-  const chance = label(RIGHT, 0, " ", { "font-size": 11, "text-anchor": "end" });
-  const curves = COLOURS.map((stroke) =>
-    svg("path", { fill: "none", stroke, "stroke-width": 2, "stroke-linejoin": "round" }),
-  );
-  const ticks = [0, 1, 2].map((value) =>
-    label(LEFT - 8, BOTTOM - (value / most) * (BOTTOM - TOP), `${value}`, { "font-size": 11 }),
-  );
+const axes = (words) => {
+  const [ends, chance] = [label(RIGHT, BOTTOM + 11, " ", END), label(RIGHT, 0, " ", END)];
+  const stroke = { fill: "none", stroke: "currentColor", "stroke-opacity": 0.5 };
+  const guessed = svg("path", { ...stroke, "stroke-dasharray": "4 3" });
+  const curves = COLOURS.map((colour) => svg("path", { fill: "none", stroke: colour, "stroke-width": 2 }));
+  const ticks = [0, 1, 2].map((loss) => label(LEFT - 5, height(loss), `${loss}`, END));
+  const frame = svg("path", { ...stroke, d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}` });
+  const titles = [label(2, 6, words.loss, START), label((LEFT + RIGHT) / 2, BOTTOM + 11, words.training, SMALL)];
+  let shown = null;
   return {
-    element: svg(
-      "g",
-      {},
-      svg("path", {
-        d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}`,
-        stroke: "currentColor",
-        "stroke-opacity": 0.4,
-        fill: "none",
-      }),
-      guessed,
-      chance,
-      curves,
-      ends,
-      ticks,
-      label(14, TOP - 6, "L"),
-      label(LEFT, BOTTOM + 12, "0", { "font-size": 11 }),
-    ),
+    element: svg("g", {}, frame, guessed, chance, curves, ends, ticks, titles, label(LEFT, BOTTOM + 11, "0", SMALL)),
     set(losses, steps, answers) {
-      const [end, y] = [endOf(steps), BOTTOM - (Math.log(answers) / most) * (BOTTOM - TOP)];
-      setContent(ends, `${end}`);
-      setContent(chance, `log ${answers}`);
+      shown = { losses, steps, end: endOf(steps) };
+      const y = height(Math.log(answers));
+      setContent(ends, `${shown.end}`);
+      setContent(chance, `${words.guessing}: log ${answers}`);
       change(chance, { y: y - 8 });
       change(guessed, { d: `M${LEFT} ${y}H${RIGHT}` });
-      curves.forEach((curve, k) => change(curve, { d: curveOf(losses[k], steps, end, most) }));
+      curves.forEach((curve, k) => change(curve, { d: curveOf(losses[k], steps, shown.end) }));
+    },
+    /* The losses at a step. */
+    at(x, y) {
+      const { losses, steps, end } = shown;
+      const step = Math.ceil(((x - LEFT) / (RIGHT - LEFT)) * end);
+      if (y > BOTTOM || step < 1 || step > steps) return null;
+      const [blue, orange] = losses.map((values) => fixed(values[Math.floor(((step - 1) / steps) * values.length)], 3));
+      return fill(words.at_step, { step, blue, orange });
     },
   };
 };
 
 /* The gate values of a network: a row for each unit, a column for each step. */
-const memory = (k) => {
-  const [x, y, wide] = [8 + k * APART, 168, 160];
-  const squares = mosaic(x, y, 4, HIGH);
-  const [name, last] = [
-    label(x, y - 10, " ", { "font-size": 12, "text-anchor": "start", fill: COLOURS[k] }),
-    label(x + wide, y + UNIT * HIGH + 10, " ", { "font-size": 11 }),
-  ];
+const memory = (words, k) => {
+  const [left, bottom] = [8 + k * APART, MAPS + UNIT * HIGH];
+  const [squares, colour] = [mosaic(left, MAPS, 4, HIGH), COLOURS[k]];
+  const name = label(left, MAPS - 9, " ", { ...START, fill: colour });
+  const [first, last] = [label(left, bottom + 10, " ", START), label(left + WIDE, bottom + 10, " ", END)];
+  const place = { x: left, y: MAPS, width: WIDE, height: UNIT * HIGH };
+  const frame = svg("rect", { ...place, fill: "none", stroke: colour, "stroke-width": 1.5 });
+  let shown = null;
   return {
-    element: svg(
-      "g",
-      {},
-      squares.element,
-      svg("rect", { x, y, width: wide, height: UNIT * HIGH, fill: "none", stroke: COLOURS[k], "stroke-width": 1.5 }),
-      name,
-      last,
-      label(x + 2, y + UNIT * HIGH + 10, "1", { "font-size": 11 }),
-    ),
-    set(columns, kind) {
-      setContent(name, ...label(0, 0, { RNN: "h_t", GRU: "z_t", LSTM: "f_t" }[kind]).childNodes);
-      setContent(last, columns.length ? `${columns.length}` : " ");
-      squares.set(columns, 1, wide / Math.max(columns.length, 1));
+    element: svg("g", {}, squares.element, frame, name, first, last),
+    set(columns, kind, begun, isRecall) {
+      shown = { columns, kind };
+      setContent(name, ...label(0, 0, `━ ${begun}`).childNodes);
+      setContent(first, isRecall ? `1: ${words.symbol}` : "1");
+      setContent(last, isRecall && columns.length ? `${columns.length}: ${words.asked}` : `${columns.length || ""}`);
+      squares.set(columns, 1, WIDE / Math.max(columns.length, 1));
+    },
+    /* The value of a unit at a time step. */
+    at(x, y) {
+      const t = Math.floor(((x - left) / WIDE) * shown.columns.length);
+      const unit = Math.floor((y - MAPS) / HIGH);
+      const value = shown.columns[t]?.[unit];
+      return value === undefined
+        ? null
+        : `${GATES[shown.kind]}_{${t + 1}}, ${words.unit} ${unit + 1} = ${fixed(value, 4)}`;
     },
   };
 };
 
+/* The colours of the maps, from the lowest value to the highest one. */
+const scale = (words) => {
+  const y = MAPS + UNIT * HIGH + 22;
+  const cells = [0, 1, 2, 3, 4].map((k) => square(150 + 12 * k, y, 12, 9, { digits: null }));
+  const [low, high] = [label(145, y + 5, " ", END), label(215, y + 5, " ", START)];
+  return {
+    element: svg(
+      "g",
+      {},
+      cells.map((cell) => cell.element),
+      low,
+      high,
+    ),
+    set(kind) {
+      cells.forEach((cell, k) => cell.set(kind === "RNN" ? (k - 2) / 2 : k / 4));
+      setContent(low, kind === "RNN" ? "−1" : `${words.forgets} 0`);
+      setContent(high, kind === "RNN" ? "1" : `1 ${words.keeps}`);
+    },
+  };
+};
+
+const STARTS = ["chrono", "bias"];
 const TRAITS = ["kind", "gap", "learning_rate", "start", "bias", "seed", "examples"];
 
 const render = ({ model, el }) => {
   const words = model.get("words");
   let worker = null; // made when it is first needed
   let [run, busy, playing, losses, right, memories, weights] = [0, false, false, [[], []], [[], []], null, null];
-  let finished = model.get("ended"); // a stored run, shown until the reader starts
-  const [loss, kept, sentence] = [axes(), [memory(0), memory(1)], report()];
-  const element = drawing(
-    words,
-    360,
-    264,
-    loss.element,
-    kept.map((gates) => gates.element),
-  );
+  const [loss, kept, colours] = [axes(words), [0, 1].map((k) => memory(words, k)), scale(words)];
+  const [title, sentence, ended] = [label(180, MAPS - 25, " ", SMALL), report(), model.get("ended")];
+  const maps = kept.map((gates) => gates.element);
+  const element = drawing(words, 360, MAPS + UNIT * HIGH + 34, loss.element, title, maps, colours.element);
 
+  /* Whether the stored run is shown: it belongs to its settings. */
+  const isStored = () =>
+    model.get("stored") && Object.entries(ended.settings).every(([name, value]) => `${model.get(name)}` === `${value}`);
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
@@ -130,12 +154,8 @@ const render = ({ model, el }) => {
   /* Send the results to Python when the learning pauses. */
   const share = () =>
     weights &&
-    set({
-      steps: losses[0].length,
-      losses: losses.map((values) => [...values]),
-      weights: weights.map((values) => [...values]),
-      memories,
-    });
+    (losses[0].length || model.get("steps")) && // a reader who has done nothing has changed nothing
+    set({ steps: losses[0].length, losses: copyOf(losses), weights: copyOf(weights), memories });
 
   const request = (until, milliseconds, settings) => {
     if (!worker) {
@@ -150,10 +170,8 @@ const render = ({ model, el }) => {
     if (busy || !playing) return;
     const [steps, goal] = [losses[0].length, model.get("goal")];
     if (goal && steps >= goal) return pause();
-    request(
-      reducedMotion() ? Math.min(goal || Infinity, steps + AT_ONCE) : goal || Infinity,
-      reducedMotion() ? Infinity : FRAME,
-    );
+    const [most, milliseconds] = reducedMotion() ? [steps + AT_ONCE, Infinity] : [Infinity, FRAME];
+    request(Math.min(goal || Infinity, most), milliseconds);
     if (reducedMotion() && !goal) playing = false;
   };
   const pause = () => {
@@ -162,15 +180,15 @@ const render = ({ model, el }) => {
     if (!busy) share();
   };
   const start = () => {
-    if (finished.steps) restart();
+    if (isStored()) restart();
     playing = true;
     setContent(play, reducedMotion() ? words.play : words.pause);
     goOn();
   };
   const restart = () => {
     run += 1;
-    finished = {};
     pause();
+    if (model.get("stored")) set({ stored: false });
     [losses, right, memories, weights] = [[[], []], [[], []], null, null];
     draw();
     const settings = Object.fromEntries([...TRAITS, "symbols"].map((name) => [name, model.get(name)]));
@@ -192,12 +210,10 @@ const render = ({ model, el }) => {
     }
   };
 
-  let planned = false;
+  let frame = null;
   const drawSoon = () => {
-    if (planned) return;
-    planned = true;
-    requestAnimationFrame(() => {
-      planned = false;
+    frame ??= requestAnimationFrame(() => {
+      frame = null;
       draw();
     });
   };
@@ -205,41 +221,22 @@ const render = ({ model, el }) => {
   const draw = () => {
     const [kind, start, examples] = ["kind", "start", "examples"].map((name) => model.get(name));
     const answers = examples.length ? Math.max(...examples.map(([, target]) => target)) + 1 : SYMBOLS;
-    const current = finished.steps
-      ? finished
+    const current = isStored()
+      ? ended
       : { losses, memories, steps: losses[0].length, right: right.map((values) => mean(values.slice(-SHOWN))) };
-    const steps = current.steps;
-    loss.set(current.losses, steps, answers);
-    kept.forEach((gates, k) => gates.set(current.memories?.[k] ?? [], kind));
-    const other = words[kind === "RNN" ? "with_identity" : start === "chrono" ? "with_chrono" : "with_bias"];
-    const begun = fill(other, { bias: fixed(model.get("bias"), 1) });
-    const gate =
-      kind === "RNN" || !current.memories
-        ? ""
-        : words.between +
-          fill(words.gates, {
-            of: kind === "LSTM" ? "f" : "z",
-            before: fixed(mean(current.memories[0].flat())),
-            after: fixed(mean(current.memories[1].flat())),
-          });
-    sentence.set(
-      steps
-        ? fill(words.said, {
-            steps,
-            torch: percent(current.right[0]),
-            begun,
-            other: percent(current.right[1]),
-            chance: percent(1 / answers),
-          }) +
-            gate +
-            (finished.steps ? words.between + words.press : "")
-        : words.ready,
-    );
+    const begun = words[kind === "RNN" ? "with_identity" : start === "chrono" ? "with_chrono" : "with_bias"];
+    const names = [words.with_torch, fill(begun, { bias: fixed(model.get("bias"), 1) })];
+    loss.set(current.losses, current.steps, answers);
+    kept.forEach((gates, k) => gates.set(current.memories?.[k] ?? [], kind, names[k], !examples.length));
+    setContent(title, ...label(0, 0, `${words[`values_${kind}`]}: ${words.axes}`).childNodes);
+    colours.set(kind);
+    const [blue, orange, chance] = [...current.right, 1 / answers].map(percent);
+    const said = { steps: current.steps, blue, orange, chance };
+    sentence.set(current.steps ? fill(words.said, said) : fill(words.ready, { gap: model.get("gap") }));
     change(bias, { hidden: kind === "RNN" || start !== "bias" });
     change(starts, { hidden: kind === "RNN" });
   };
 
-  const options = (names) => names.map((name) => [name, words[`start_${name}`]]);
   const bias = slider(model, "bias", {
     label: [`${words.bias} `, symbol("b")],
     min: 0,
@@ -247,21 +244,23 @@ const render = ({ model, el }) => {
     step: 0.5,
     show: (value) => fixed(value, 1),
   });
-  const starts = choice(model, "start", { label: words.start, options: options(["chrono", "bias"]) });
-  const parts = [
+  const starts = choice(model, "start", {
+    label: words.start,
+    options: STARTS.map((name) => [name, words[`start_${name}`]]),
+  });
+  const controls = [
     html(
       "div",
       { class: "strip" },
       play,
       button(words.anew, restart),
       button(words.other_data, () => set({ seed: (model.get("seed") + 1) % 100 })),
+      button(words.stored, () => set({ ...ended.settings, stored: true })),
     ),
-    element,
-    sentence.element,
     html(
       "div",
       { class: "controls" },
-      choice(model, "kind", { label: words.kind, options: ["RNN", "GRU", "LSTM"].map((kind) => [kind, kind]) }),
+      choice(model, "kind", { label: words.kind, options: Object.keys(GATES).map((kind) => [kind, kind]) }),
       slider(model, "gap", { label: words.gap, min: 1, max: 60, step: 1, show: (gap) => `${gap}` }),
       choice(model, "learning_rate", {
         label: words.learning_rate,
@@ -271,17 +270,19 @@ const render = ({ model, el }) => {
       bias,
     ),
   ];
-  const restartTraits = [...TRAITS.filter((name) => name !== "learning_rate"), "begin_with"];
-  const goal = () => (model.get("goal") > losses[0].length ? start() : pause());
-  for (const name of restartTraits) model.on(`change:${name}`, restart);
-  model.on("change:goal", goal);
-  const remove = show(model, el, parts, ["learning_rate"], draw);
+  const at = (x, y) => loss.at(x, y) ?? kept[0].at(x, y) ?? kept[1].at(x, y);
+  const listeners = [...TRAITS.filter((name) => name !== "learning_rate"), "begin_with"].map((name) => [name, restart]);
+  listeners.push(["goal", () => (model.get("goal") > losses[0].length ? start() : pause())]);
+  listeners.push(["stored", () => model.get("stored") && pause()]);
+  for (const [name, listener] of listeners) model.on(`change:${name}`, listener);
+  const parts = { drawing: [pointed(element, at), sentence.element], controls };
+  const remove = show(model, el, parts, ["learning_rate", "stored"], draw);
   const unwatch = whenUnseen(element, pause);
-  if (!finished.steps) restart();
+  if (!isStored()) restart();
   return () => {
-    for (const name of restartTraits) model.off(`change:${name}`, restart);
-    model.off("change:goal", goal);
+    for (const [name, listener] of listeners) model.off(`change:${name}`, listener);
     unwatch();
+    cancelAnimationFrame(frame);
     worker?.terminate();
     remove();
   };

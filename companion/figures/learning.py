@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from traitlets import Dict, Enum, Int, List, TraitError, validate
+from traitlets import Bool, Dict, Enum, Int, List, TraitError, validate
 
-from companion.figures.figure import Figure, Number, read, script
+from companion.figures.figure import FOLDER, Figure, Number, script
 from companion.figures.training import LAYERS, build_model
 from companion.learning.sequence_model import SequenceModel
 
@@ -26,8 +26,8 @@ class Learning(Figure):
     in the form of `weights`. goal: learn up to this step; 0 is until the reader stops it.
 
     The page sets when it pauses: steps, losses (of both, one a step), weights (of both, in the order of the
-    parameters) and memories, the gate values that it draws. At first the figure shows a finished run from
-    learned.json, which `python -m book.tools.draw learning` makes.
+    parameters) and memories, the gate values that it draws. stored: whether to show a run of 300 steps with the default
+    settings from learned.json, which `python -m book.tools.draw learning` makes.
     """
 
     _esm = script("learning")
@@ -39,6 +39,7 @@ class Learning(Figure):
     seed = Int(0, min=0, max=99).tag(sync=True)
     examples: List = List().tag(sync=True)
     begin_with: List = List().tag(sync=True)
+    stored = Bool(False).tag(sync=True)
     goal = Int(0, min=0, max=100_000).tag(sync=True)
     symbols = Int(SYMBOLS, read_only=True).tag(sync=True)
     steps = Int(0).tag(sync=True)
@@ -46,12 +47,12 @@ class Learning(Figure):
     weights: List = List().tag(sync=True)
     memories: List = List().tag(sync=True)
     ended = Dict(read_only=True).tag(sync=True)
-    settings = ("kind", "gap", "learning_rate", "start", "bias", "seed", "examples", "begin_with", "goal")
+    settings = ("kind", "gap", "learning_rate", "start", "bias", "seed", "examples", "begin_with", "stored", "goal")
+    pictured = {"stored": True}
 
     def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
-        if repr(self) == "Learning()":
-            self.set_trait("ended", json.loads(read("learned.json")))
+        self.set_trait("ended", json.loads((FOLDER / "learned.json").read_text(encoding="utf-8")))
 
     def models(self) -> list[SequenceModel]:
         """Return both models as `companion.SequenceModel` in float64, with the weights of the page.

@@ -11,9 +11,9 @@ const write = (S, k, v, alpha, beta, delta) => {
   return decayed.map((row, i) => row.map((s, j) => s + u[i] * k[j]));
 };
 
-/* The state after writing all pairs [key, value]: indices into the keys, and into the values of each key. */
-export const stateAfter = (pairs, [keys, values], alpha, beta, delta) =>
+/* The state after writing all pairs [index of a key, value]. */
+export const stateAfter = (pairs, keys, alpha, beta, delta) =>
   pairs.reduce(
-    (S, [key, value]) => write(S, keys[key], values[key][value], alpha, beta, delta),
-    values[0][0].map(() => keys[0].map(() => 0)),
+    (S, [key, value]) => write(S, keys[key], value, alpha, beta, delta),
+    keys[0].map(() => keys[0].map(() => 0)),
   );

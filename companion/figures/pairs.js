@@ -1,8 +1,10 @@
-/* Figure: a matrix state. Key-value pairs are written into it, and one key is looked up. */
+/* Figure: a matrix state. The reader writes values into it under keys, and sees what each key reads. */
 import { read, stateAfter } from "./matrix.js";
 import {
+  BLUE,
   GREEN,
   ORANGE,
+  arrow,
   change,
   drawing,
   fill,
@@ -13,141 +15,161 @@ import {
   square,
   squares,
   svg,
+  symbol,
 } from "./elements.js";
 import { button, slider, toggle } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const [N, MOST, NAMES] = [4, 10, ["A", "B", "C", "D", "E", "F", "G"]];
+const [LEFT, TOP, WIDTH, HIGH] = [94, 60, 34, 22]; // of S and its squares
+const [ROWS, PITCH] = [190, 17]; // the list of keys
+const [SMALL, START] = [{ "font-size": 11 }, { "font-size": 11, "text-anchor": "start" }];
+const EXACT = 0.05; // an error below this is drawn as none
 
 const render = ({ model, el }) => {
   const words = model.get("words");
   const [keys, values] = model.get("supply");
-  const set = (name, value) => {
-    model.set(name, value);
+  const set = (changes) => {
+    for (const [name, value] of Object.entries(changes)) model.set(name, value);
     model.save_changes();
   };
-  const [W, H, TOP] = [38, 27, 66];
-  const column = (x) =>
-    Array.from({ length: N }, (_, i) => square(x, TOP + i * H, W, H, { limit: 2, digits: 1, size: 11 }));
-  const S = squares(14, TOP, N, N, W, H, { limit: 2, digits: 1, size: 11 });
-  const [key, answer, target] = [188, 252, 312].map(column);
-  const [chips, bars] = [svg("g"), svg("g")];
-  const small = { "font-size": 11 };
+  const lastOf = (k) => model.get("writes").findLast(([written]) => written === k)?.[1];
+  const choose = (k) => set({ asked: k, value: lastOf(k) ?? values[k] });
+  const writeValue = () => {
+    const [writes, asked, value] = ["writes", "asked", "value"].map((name) => model.get(name));
+    if (writes.length < MOST) set({ writes: [...writes, [asked, [...value]]] });
+  };
+
+  const look = { limit: 2, digits: 1, size: 11 };
+  const column = (x, name) => squares(x, TOP, N, 1, WIDTH, HIGH, { ...look, name: (i) => name(i + 1) });
+  const S = squares(LEFT, TOP, N, N, WIDTH, HIGH, { ...look, name: (i, j) => `S_{${i + 1}${j + 1}}` });
+  const key = squares(LEFT, 22, 1, N, WIDTH, 20, { ...look, limit: 1, name: (_, j) => `k_${j + 1}` });
+  const value = column(4, (i) => `v_${i}`);
+  const answer = column(278, (i) => `(S k)_${i}`);
+  const last = column(322, (i) => `v_${i}`);
+  const [history, picks, letter] = [svg("g"), svg("g"), label(LEFT + N * WIDTH + 12, 32, " ", { "font-weight": 700 })];
+  const overlapTitle = label(183, ROWS - 10, " ", SMALL);
+  const rows = keys.map((numbers, k) => {
+    const y = ROWS + k * PITCH;
+    const own = squares(28, y + 1, 1, N, 26, PITCH - 2, { ...look, limit: 1, size: 10, name: (_, j) => `k_${j + 1}` });
+    own.set([numbers]);
+    const overlap = square(158, y + 1, 50, PITCH - 2, { ...look, limit: 1, digits: 2, size: 10 });
+    const frame = svg("rect", { x: 2, y, width: 356, height: PITCH, rx: 3, fill: "none", "pointer-events": "all" });
+    const off = svg("g");
+    const choosing = { cursor: "pointer", onclick: () => choose(k) };
+    const parts = [frame, label(14, y + PITCH / 2, NAMES[k], { "font-size": 12 }), own.element, overlap.element, off];
+    return { element: svg("g", choosing, parts), frame, overlap, off, y };
+  });
+  const middle = TOP + 2 * HIGH;
   const element = drawing(
     words,
     360,
-    262,
-    chips,
-    bars,
-    S.element,
-    [key, answer, target].map((cells) => cells.map((cell) => cell.element)),
-    label(14 + 2 * W, TOP - 10, "S"),
-    label(188 + W / 2, TOP - 10, "k"),
-    label(252 + W / 2, TOP - 10, "S k"),
-    label(312 + W / 2, TOP - 10, "v"),
-    label(178, TOP + 2 * H, "·"),
-    label(239, TOP + 2 * H, "="),
-    label(301, TOP + 2 * H, "≈"),
-    label(14, 196, words.wrong, { ...small, "text-anchor": "start" }),
+    ROWS + keys.length * PITCH + 2,
+    history,
+    label(LEFT - 6, 32, `${words.key} k`, { ...SMALL, "text-anchor": "end" }),
+    [key.element, letter, picks, S.element, answer.element, last.element],
+    label(LEFT + 2 * WIDTH, TOP + N * HIGH + 11, `${words.state} S`, SMALL),
+    label(21, TOP - 10, `${words.value} v`, SMALL),
+    label(295, TOP - 22, words.answer, SMALL),
+    label(295, TOP - 9, "S k", SMALL),
+    label(339, TOP - 9, words.written, SMALL),
+    svg(
+      "g",
+      { cursor: "pointer", onclick: writeValue },
+      value.element,
+      svg("rect", { x: 40, y: TOP, width: 52, height: N * HIGH, fill: "none", "pointer-events": "all" }),
+      label(65, middle - 10, words.write, SMALL),
+      arrow(`41,${middle} ${LEFT - 3},${middle}`),
+    ),
+    label(254, middle - 10, words.read, SMALL),
+    arrow(`${LEFT + N * WIDTH + 3},${middle} 275,${middle}`),
+    label(80, ROWS - 10, words.keys, SMALL),
+    overlapTitle,
+    label(246, ROWS - 10, words.off, START),
+    rows.map((row) => row.element),
   );
   const sentence = report();
 
-  const add = (k) => {
-    const before = model.get("writes");
-    const last = before.findLast(([written]) => written === k);
-    if (before.length < MOST) set("writes", [...before, [k, last ? 1 - last[1] : 0]]);
-  };
-  const writers = NAMES.map((name, k) =>
-    button(name, () => add(k), { "aria-label": fill(words.write_one, { key: name }) }),
+  const choosers = NAMES.map((name, k) =>
+    button(name, () => choose(k), { "aria-label": fill(words.choose_one, { key: name }) }),
   );
-  const undo = button(words.undo, () => set("writes", model.get("writes").slice(0, -1)));
-  const clear = button(words.clear, () => set("writes", []));
-  const askers = NAMES.map((name, k) =>
-    button(name, () => set("asked", k), { "aria-label": fill(words.ask_one, { key: name }) }),
-  );
+  const writer = button(" ", writeValue);
+  const undo = button(words.undo, () => set({ writes: model.get("writes").slice(0, -1) }));
+  const clear = button(words.clear, () => set({ writes: [] }));
 
   const draw = () => {
     const [writes, asked, delta, alpha, beta] = ["writes", "asked", "delta", "alpha", "beta"].map((name) =>
       model.get(name),
     );
-    const state = stateAfter(writes, [keys, values], alpha, beta, delta);
-    const lastOf = (k) => writes.findLast(([written]) => written === k);
-    const wrong = (k) => {
-      const v = values[k][lastOf(k)[1]];
-      return Math.max(...read(state, keys[k]).map((v_i, i) => Math.abs(v_i - v[i])));
+    const state = stateAfter(writes, keys, alpha, beta, delta);
+    const k = keys[asked];
+    const result = read(state, k);
+    const errorOf = (n) => Math.max(...read(state, keys[n]).map((v, i) => Math.abs(v - lastOf(n)[i])));
+    const overlapOf = (n) => keys[n].reduce((sum, k_i, i) => sum + k_i * k[i], 0);
+    const upright = (vector) => vector.map((number) => [number]);
+    S.set(state, (_, j) => ({ faded: k[j] === 0 }));
+    key.set([k]);
+    value.set(upright(model.get("value")));
+    answer.set(upright(result));
+    last.set(upright(lastOf(asked) ?? [0, 0, 0, 0]), () => ({ shown: !!lastOf(asked) }));
+    setContent(letter, NAMES[asked]);
+    setContent(overlapTitle, fill(words.overlap, { key: NAMES[asked] }));
+    const names = writes.map(([n]) => NAMES[n]).join(" ");
+    setContent(history, names && label(4, 9, `${words.written_first} ${names}`, START));
+    const pick = (k_j, j) => {
+      const [x, colour] = [LEFT + (j + 0.5) * WIDTH, k_j < 0 ? BLUE : ORANGE];
+      return k_j ? [arrow(`${x},43 ${x},${TOP - 1}`, { color: colour, "stroke-width": 4 * Math.abs(k_j) })] : [];
     };
-    S.set(state);
-    const result = read(state, keys[asked]);
-    const last = lastOf(asked);
-    key.forEach((cell, i) => cell.set(keys[asked][i]));
-    answer.forEach((cell, i) => cell.set(result[i]));
-    target.forEach((cell, i) => cell.set(last ? values[asked][last[1]][i] : 0, { shown: !!last }));
-    setContent(
-      chips,
-      ...writes.map(([k, which], n) =>
-        label(
-          22 + n * 34,
-          20,
-          `${NAMES[k]} ${which ? "2" : "1"}`,
-          n === writes.length - 1 ? { "font-weight": 700 } : {},
-        ),
-      ),
-    );
-    const written = NAMES.map((_, k) => k).filter(lastOf);
-    setContent(
-      bars,
-      ...written.flatMap((k) => {
-        const x = 22 + k * 34;
-        const height = Math.min(wrong(k), 4) * 8;
-        const exact = wrong(k) < 0.05;
-        return [
-          svg("rect", {
-            x: x - 9,
-            y: 238 - Math.max(height, 1.5),
-            width: 18,
-            height: Math.max(height, 1.5),
-            fill: exact ? GREEN : ORANGE,
-            "fill-opacity": 0.85,
-          }),
-          label(x, 250, NAMES[k], small),
-          label(x, 230 - Math.max(height, 1.5), fixed(wrong(k), 1), { "font-size": 10.5 }),
-        ];
-      }),
-    );
-    askers.forEach((asker, k) => change(asker, { "aria-pressed": `${k === asked}` }));
-    for (const writer of writers) change(writer, { disabled: writes.length >= MOST });
+    setContent(picks, ...k.flatMap(pick));
+    rows.forEach(({ frame, overlap, off, y }, n) => {
+      change(frame, { stroke: n === asked ? "currentColor" : null });
+      overlap.set(overlapOf(n));
+      change(overlap.element, { "data-said": `${NAMES[n]} · ${NAMES[asked]} = ${fixed(overlapOf(n), 2)}` });
+      if (!lastOf(n)) return setContent(off);
+      const [error, width] = [errorOf(n), Math.max(2, Math.min(errorOf(n), 4) * 20)];
+      const bar = { x: 246, y: y + 4, width, height: PITCH - 8, fill: error < EXACT ? GREEN : ORANGE };
+      setContent(
+        off,
+        svg("rect", { ...bar, "data-said": `${words.off} ${fixed(error, 4)}` }),
+        label(251 + width, y + PITCH / 2, fixed(error, 1), { ...START, "font-size": 10 }),
+      );
+    });
+    choosers.forEach((chooser, n) => change(chooser, { "aria-pressed": `${n === asked}` }));
+    setContent(writer, fill(words.write_one, { key: NAMES[asked] }));
+    change(writer, { disabled: writes.length >= MOST });
     for (const control of [undo, clear]) change(control, { disabled: writes.length === 0 });
-    const numbers = (vector) => vector.map((value) => fixed(value, 1)).join(", ");
-    const name = NAMES[asked];
-    sentence.set(
-      last
-        ? fill(words.said, {
-            key: name,
-            read: numbers(result),
-            value: numbers(values[asked][last[1]]),
-            error: fixed(wrong(asked), 1),
-          })
-        : fill(words.said_nothing, { key: name, read: numbers(result) }),
-    );
+    const said = { key: NAMES[asked], read: result.map((number) => fixed(number, 1)).join(", ") };
+    if (!lastOf(asked)) return sentence.set(fill(words.said_nothing, said));
+    const error = errorOf(asked);
+    const others = NAMES.filter((_, n) => n !== asked && lastOf(n) && overlapOf(n) !== 0).join(words.comma);
+    const spoiled = error >= EXACT && others ? words.between + fill(words.spoiled, { others }) : "";
+    const written = lastOf(asked)
+      .map((number) => fixed(number, 0))
+      .join(", ");
+    sentence.set(fill(words.said, { ...said, value: written, error: fixed(error, 1) }) + spoiled);
   };
 
-  const strip = (name, ...children) =>
-    html("div", { class: "strip", role: "group", "aria-label": name }, html("span", {}, name), children);
-  const parts = [
-    strip(words.write, writers),
-    html("div", { class: "strip" }, undo, clear),
-    element,
-    strip(words.ask, askers),
-    sentence.element,
+  const control = (name, label, min, max, step, digits, key) =>
+    slider(model, name, { key, label, min, max, step, show: (amount) => fixed(amount, digits) });
+  const controls = [
+    html("div", { class: "strip", role: "group", "aria-label": words.choose }, words.choose, choosers),
+    html("div", { class: "strip" }, writer, undo, clear),
+    html(
+      "div",
+      { class: "controls" },
+      [0, 1, 2, 3].map((i) => control("value", symbol(`v_${i + 1}`), -2, 2, 1, 0, i)),
+    ),
     html(
       "div",
       { class: "controls" },
       toggle(model, "delta", { label: words.delta }),
-      slider(model, "beta", { label: ["β"], min: 0, max: 2, step: 0.1, show: (value) => fixed(value, 1) }),
-      slider(model, "alpha", { label: ["α"], min: 0.5, max: 1, step: 0.05, show: (value) => fixed(value, 2) }),
+      control("beta", [`${words.beta} `, symbol("β")], 0, 2, 0.1, 1),
+      control("alpha", [`${words.alpha} `, symbol("α")], 0.5, 1, 0.05, 2),
     ),
   ];
-  return show(model, el, parts, ["writes", "asked", "delta", "alpha", "beta"], draw);
+  const parts = { drawing: [pointed(element), sentence.element], controls };
+  return show(model, el, parts, ["writes", "asked", "value", "delta", "alpha", "beta"], draw);
 };
 
 export default { render };

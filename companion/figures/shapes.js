@@ -1,40 +1,27 @@
 /* Figure: the parameters of nn.LSTM, the network drawn, and the shapes of all its tensors. */
-import { countNumbers, lstmParameters, lstmShapes, lstmWarning, pythonFloat } from "./arithmetic.js";
+import { countNumbers, lstmWarning, pythonFloat } from "./arithmetic.js";
 import { change, fill, html, setContent, symbol } from "./elements.js";
-import { button, choice, group, stepper, toggle } from "./controls.js";
+import { choice, group, stepper, toggle } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
-import {
-  LAYOUTS,
-  TENSORS,
-  TRAITS,
-  code,
-  derive,
-  letters,
-  explainError,
-  describe,
-  symbols,
-  tuple,
-  weightSymbols,
-} from "./shapes_parameters.js";
+import { TENSORS, TRAITS, code, derive, describe, explainError, letters, symbols, tuple } from "./shapes_parameters.js";
 import { network } from "./shapes_network.js";
-import { copyBox, lengthsBox, weightChoice } from "./shapes_controls.js";
+import { copyBox, lengthsBox, tensorChoice } from "./shapes_controls.js";
+
+const LAYOUTS = ["batched", "unbatched", "packed"];
+
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const mark = (marked) => {
-    model.set("marked", marked);
+  /* Mark a tensor; mark none if it is marked already. */
+  const mark = (name) => {
+    model.set("marked", model.get("marked") === name ? "" : name);
     model.save_changes();
   };
-  const picture = network(words, mark);
+  const [picture, find, program] = [network(words, mark), tensorChoice(words, mark), copyBox(words)];
   const [description, note] = [report(), report()];
   change(description.element, { class: "steady" });
-  const toggleMark = (name) => mark(model.get("marked") === name ? "" : name);
-  const tensorButtons = Object.fromEntries(
-    TENSORS.map((name) => [name, button(html("code", {}, name), () => toggleMark(name))]),
-  );
-  const weight = weightChoice(words, mark);
-  const program = copyBox(words);
   const message = html("code");
-  const complaint = html("div", { class: "refused" }, message, note.element);
+  const complaint = html("div", {}, message, note.element);
   const [shapesBody, weightsBody, total] = [html("tbody"), html("tbody"), html("summary")];
   const head = (...names) => {
     const cell = (name, k) => html("th", { scope: "col", class: k === 3 ? "amount" : null }, name);
@@ -42,29 +29,25 @@ const render = ({ model, el }) => {
   };
 
   let [listed, rows] = [null, {}];
-  const tables = (s, shapes, weights) => {
-    const row = (name, shown, parts, ...cells) =>
-      (rows[name] = html(
-        "tr",
-        {},
-        html("th", { scope: "row" }, html("code", {}, shown)),
-        html("td", {}, letters(parts)),
-        cells.map((cell, k) => html("td", { class: k ? "amount" : null }, cell)),
-      ));
+  const tables = (s) => {
     const key = JSON.stringify({ ...s, marked: null });
     if (key !== listed) {
       [listed, rows] = [key, {}];
-      const data = (name) => (s.packed && (name === "input" || name === "output") ? `${name}.data` : name);
       const [signs, numbers] = [symbols(s), (tensors) => countNumbers(tensors).toLocaleString("en")];
-      shapesBody.replaceChildren(
-        ...TENSORS.map((name) => row(name, data(name), signs[name], s.error ? "—" : tuple(shapes[name]))),
-      );
-      weightsBody.replaceChildren(
-        ...weights.map((weight) => {
-          const [name, shape] = weight;
-          return row(name, name, weightSymbols(name, s), tuple(shape), numbers([weight]));
-        }),
-      );
+      const row = (name, ...amount) => {
+        const data = s.packed && (name === "input" || name === "output") ? ".data" : "";
+        const cells = [letters(signs[name]), s.error ? "—" : tuple(s.tensors[name]), ...amount];
+        rows[name] = html(
+          "tr",
+          { onclick: () => mark(name) },
+          html("th", { scope: "row" }, html("code", {}, name + data)),
+          cells.map((cell, k) => html("td", { class: k === 2 ? "amount" : null }, cell)),
+        );
+        return rows[name];
+      };
+      const weights = Object.entries(s.tensors).slice(TENSORS.length);
+      shapesBody.replaceChildren(...TENSORS.map((name) => row(name)));
+      weightsBody.replaceChildren(...weights.map((weight) => row(weight[0], numbers([weight]))));
       const all = s.error ? { count: "—", tensors: "—" } : { count: numbers(weights), tensors: weights.length };
       setContent(total, fill(words.total, all));
     }
@@ -74,20 +57,16 @@ const render = ({ model, el }) => {
 
   const draw = () => {
     const s = derive(model);
-    const shapes = s.error ? {} : lstmShapes(s, { ...s, N: s.N });
-    const weights = s.error ? [] : lstmParameters(s);
     picture.set(s);
-    for (const name of TENSORS) change(tensorButtons[name], { "aria-pressed": `${s.marked === name}` });
-    weight.set(weights, s.marked);
-    description.set(s.error ? words.said_refused : describe(words, s, shapes, weights));
+    find.set(s);
+    description.set(s.error ? `${words.said_refused} ${explainError(words, s.error, s)}` : describe(words, s));
     const warning = lstmWarning(s);
-    const dropping = s.dropout > 0 && s.L > 1;
+    const dropping = !s.error && s.dropout > 0 && s.L > 1;
     setContent(message, s.error ? `${s.error.type}: ${s.error.message}` : warning ? `UserWarning: ${warning}` : "");
-    const values = { dropout: pythonFloat(s.dropout) };
-    const comment = warning ? words.warned : dropping ? words.dropping : "";
-    note.set(s.error ? explainError(words, s.error, s) : fill(comment, values));
+    const comment = s.error ? "" : warning ? words.warned : dropping ? words.dropping : "";
+    note.set(fill(comment, { dropout: pythonFloat(s.dropout) }));
     change(complaint, { class: s.error || warning ? "refused" : "noted", hidden: !(s.error || warning || dropping) });
-    tables(s, shapes, weights);
+    tables(s);
     program.set(code(s));
     change(T, { hidden: s.packed });
     change(N, { hidden: s.layout !== "batched" });
@@ -100,16 +79,9 @@ const render = ({ model, el }) => {
   const T = stepper(model, "T", { label: [`${words.steps} `, symbol("T")], min: 1, max: 100 });
   const N = stepper(model, "N", { label: [`${words.sequences} `, symbol("N")], min: 1, max: 100 });
   const lengths = lengthsBox(model, words);
-  const parts = [
-    picture.element,
-    html(
-      "div",
-      { class: "strip", role: "group", "aria-label": words.find },
-      html("span", {}, words.find),
-      Object.values(tensorButtons),
-      weight.element,
-    ),
-    description.element,
+  const drawn = [pointed(picture.element), description.element];
+  const controls = [
+    find.element,
     group(
       words.network,
       size("input_size", "I", 0, 1024),
@@ -121,23 +93,21 @@ const render = ({ model, el }) => {
     ),
     group(
       words.input,
-      choice(model, "input_layout", { label: words.layout, options: LAYOUTS.map((layout) => [layout, words[layout]]) }),
+      choice(model, "input_layout", { label: words.layout, options: LAYOUTS.map((name) => [name, words[name]]) }),
       check("batch_first"),
       T,
       N,
       lengths,
     ),
     complaint,
-    html("table", {}, html("caption", {}, words.shapes), head(words.tensor, words.symbols, words.shape), shapesBody),
-    program.element,
-    html(
-      "details",
-      {},
-      total,
-      html("table", {}, head(words.tensor, words.symbols, words.shape, words.numbers), weightsBody),
-    ),
   ];
-  return show(model, el, parts, TRAITS, draw);
+  const columns = [words.tensor, words.symbols, words.shape, words.numbers];
+  const below = [
+    html("table", {}, html("caption", {}, words.shapes), head(...columns.slice(0, 3)), shapesBody),
+    program.element,
+    html("details", {}, total, html("table", {}, head(...columns), weightsBody)),
+  ];
+  return show(model, el, { drawing: drawn, controls, below }, TRAITS, draw);
 };
 
 export default { render };

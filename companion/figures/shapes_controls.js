@@ -1,4 +1,4 @@
-/* Controls of the figure shapes.js: a box for lengths, a list of weights, and a box of code to copy. */
+/* Controls of the figure shapes.js: a box for lengths, a list of tensors, and a box of code to copy. */
 import { change, fill, html, setContent, symbol } from "./elements.js";
 import { copyButton } from "./controls.js";
 import { LONGEST, MOST, TENSORS } from "./shapes_parameters.js";
@@ -21,36 +21,31 @@ export const lengthsBox = (model, words) => {
     }
     mark(!valid(typed) && input.value.trim() !== "");
   };
-  const follow = () => {
-    if (!same(read(input.value))) input.value = model.get("lengths").join(", ");
-    mark(false);
-  };
-  const leave = () => {
+  const reset = () => {
     input.value = model.get("lengths").join(", ");
     mark(false);
   };
-  const input = html("input", { type: "text", autocomplete: "off", maxlength: 60, oninput: take, onblur: leave });
+  const input = html("input", { type: "text", autocomplete: "off", maxlength: 60, oninput: take, onblur: reset });
   const hint = html("span", { hidden: true }, fill(words.lengths_typed, { most: MOST, longest: LONGEST }));
-  model.on("change:lengths", follow);
-  follow();
+  model.on("change:lengths", () => same(read(input.value)) || reset());
+  reset();
   const name = html("span", {}, html("code", {}, "lengths"), " ", symbol("T"));
   return html("div", {}, html("label", { class: "control textbox" }, name, input), hint);
 };
 
-/* A list of the network's weights, to choose one. */
-export const weightChoice = (words, mark) => {
-  const select = html("select", { class: "wide", "aria-label": words.weight, onchange: () => mark(select.value) });
+/* A list of all tensors, to choose the one that is marked. */
+export const tensorChoice = (words, mark) => {
+  const select = html("select", { onchange: () => mark(select.value) });
   let listed = null;
   return {
-    element: select,
-    set(weights, marked) {
-      const names = weights.map(([name]) => name);
-      if (marked && !TENSORS.includes(marked) && !names.includes(marked)) names.push(marked);
+    element: html("label", { class: "control choice" }, html("span", {}, words.find), select),
+    set({ tensors, marked }) {
+      const names = [...new Set(["", ...TENSORS, ...Object.keys(tensors), marked])];
       if (names.join() !== listed) {
         listed = names.join();
-        select.replaceChildren(...["", ...names].map((name) => html("option", { value: name }, name || words.weight)));
+        select.replaceChildren(...names.map((name) => html("option", { value: name }, name || "—")));
       }
-      select.value = TENSORS.includes(marked) ? "" : marked;
+      select.value = marked;
     },
   };
 };
@@ -59,20 +54,14 @@ export const weightChoice = (words, mark) => {
 export const copyBox = (words) => {
   const text = html("code");
   const box = html("pre", { tabindex: 0, role: "region", "aria-label": words.code }, text);
+  const [copy, shown, said] = copyButton(words.copy, words, () => text.textContent, text);
+  const strip = html("div", { class: "strip" }, html("strong", {}, words.code), copy, shown, said);
   return {
-    element: html(
-      "div",
-      { class: "python" },
-      html(
-        "div",
-        { class: "strip" },
-        html("strong", {}, words.code),
-        copyButton(words.copy, words, () => text.textContent),
-      ),
-      box,
-    ),
+    element: html("div", { class: "python" }, strip, box),
     set(lines) {
+      if (text.textContent === lines) return;
       setContent(text, lines);
+      setContent(said, "");
     },
   };
 };

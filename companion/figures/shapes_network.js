@@ -1,9 +1,9 @@
 /* Drawing of the figure shapes.js: the network of nn.LSTM. */
 import { batchSizes } from "./arithmetic.js";
 import { arrow, change, drawing, label, svg } from "./elements.js";
-import { ALWAYS, COLOURS, TENSORS } from "./shapes_parameters.js";
+import { ALWAYS, COLOURS, tuple } from "./shapes_parameters.js";
 
-const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [42, 318, 36, 312, 346];
+const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [42, 318, 32, 290, 334];
 
 /* A vector as a bar of a few squares around x. p: the share that dropout leaves empty; t: shifts which ones. */
 const bar = (x, y, width, size, colour, p = 0, t = 0) => {
@@ -31,9 +31,13 @@ export const network = (words, mark) => {
     const { L, D, I, H, P, R, T, N } = s;
     parts = [];
     const add = (shape, of = [], near = []) => {
-      const width = shape.getAttribute("stroke-width");
-      parts.push({ shape, of, near, width });
-      if (TENSORS.includes(of[0])) change(shape, { cursor: "pointer", onclick: () => mark(of[0]) });
+      parts.push({ shape, of, near, width: shape.getAttribute("stroke-width") });
+      const [name] = of;
+      if (!s.tensors[name]) return;
+      change(shape, { "data-said": `${name} ${tuple(s.tensors[name])}`, cursor: "pointer", onclick: () => mark(name) });
+      const line = shape.querySelector("polyline")?.cloneNode(); // a wide transparent line is easier to press
+      if (line) change(line, { "stroke-width": 9, "stroke-opacity": 0, "pointer-events": "stroke" });
+      if (line) shape.append(line);
     };
     const text = (x, y, content, of, near, attributes = {}) =>
       add(label(x, y, content, { "font-size": 12, ...attributes }), of, near);
@@ -53,7 +57,7 @@ export const network = (words, mark) => {
     const side = (d) => (d ? 1 : -1); // a box is before its output, in its own direction of time
     const boxX = (x, d) => x + side(d) * (D === 2 ? 24 : 20);
     const outX = (x, d) => (D === 2 ? x + side(d) * 7 : x);
-    const barY = (l) => (l < 0 ? 318 : l === L - 1 ? 19 : (rows[l] + rows[l + 1]) / 2 - 4.5);
+    const barY = (l) => (l < 0 ? 294 : l === L - 1 ? 19 : (rows[l] + rows[l + 1]) / 2 - 4.5);
     const full = D === 2 ? 21 : 30;
     const long = (size) => Math.max(9, Math.min(42, full * Math.sqrt(size / H)));
     const name = (kind, l, d) => `${kind}_l${l}${d ? "_reverse" : ""}`;
@@ -61,21 +65,9 @@ export const network = (words, mark) => {
       ["weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"].map((kind) => name(kind, l, d));
     const directions = D === 2 ? [0, 1] : [0];
 
-    const frame = tall + 8 + (D === 2 ? spread : 0);
-    for (const y of rows)
-      add(
-        svg("rect", {
-          x: LEFT,
-          y: y - frame,
-          width: RIGHT - LEFT,
-          height: 2 * frame,
-          rx: 8,
-          fill: "currentColor",
-          "fill-opacity": 0.06,
-        }),
-        ALWAYS,
-        [],
-      );
+    const half = tall + 8 + (D === 2 ? spread : 0); // of the height of a layer's frame
+    const frame = { x: LEFT, width: RIGHT - LEFT, height: 2 * half, rx: 8, fill: "currentColor", "fill-opacity": 0.06 };
+    for (const y of rows) add(svg("rect", { ...frame, y: y - half }), ALWAYS);
 
     // the vectors at every step: the input, then each layer's output
     for (let l = -1; l < L; l++) {
@@ -172,17 +164,23 @@ export const network = (words, mark) => {
         }
       }
 
-    text(4, 9, "output", ["output"], [], { ...start });
-    text(4, 338, "input", ["input"], [], { ...start });
+    text(4, 9, "output", ["output"], [], start);
+    text(4, 311, "input", ["input"], [], start);
     for (const { x, t } of columns) {
-      text(x, 338, `x_{${t + 1}}`, ["input"]);
+      text(x, 311, `x_{${t + 1}}`, ["input"]);
       const index = t && t === T - 1 ? -1 : t;
       const first = s.layout === "batched" && s.batch_first ? ":, " : "";
       if (!s.packed) text(x, 9, `[${first}${index}]`, ["output"], [], { "font-size": 11 });
       const running = s.packed ? batchSizes(s.lengths)[t] : N;
-      if (N) text(x + Math.max(12, long(I) / 2) + 2, 323, `×${running}`, ["input"], [], { ...start, "font-size": 11 });
+      if (N) text(x + Math.max(12, long(I) / 2) + 2, 299, `×${running}`, ["input"], [], { ...start, "font-size": 11 });
     }
-    if (dots) text(dots, 338, "⋯", ["input"]);
+    if (dots) text(dots, 311, "⋯", ["input"]);
+    const legend = (x, content, fill = "currentColor") =>
+      text(x, 328, content, ALWAYS, [], { ...start, fill, "font-size": 10.5 });
+    legend(4, `→ ${words.forwards}`, COLOURS[0]);
+    if (D === 2) legend(76, `← ${words.backwards}`, COLOURS[1]);
+    legend(158, `${I}: ${words.length}`);
+    if (N) legend(264, `×${N}: ${words.sequences}`);
     element.replaceChildren(...parts.map(({ shape }) => shape));
   };
 
@@ -190,7 +188,7 @@ export const network = (words, mark) => {
     element,
     set(s) {
       if (!s.error) {
-        const key = JSON.stringify({ ...s, marked: null, bias: null });
+        const key = JSON.stringify({ ...s, marked: null });
         if (key !== built) build(s);
         built = key;
       }

@@ -1,19 +1,17 @@
 /* Data of the figure shapes.js: shapes, code and sentences that follow from the parameters of nn.LSTM. */
-import { batchSizes, lstmError, packError, pythonLiteral, pythonFloat } from "./arithmetic.js";
+import {
+  batchSizes,
+  lstmError,
+  lstmParameters,
+  lstmShapes,
+  packError,
+  pythonFloat,
+  pythonLiteral,
+} from "./arithmetic.js";
 import { BLUE, ORANGE, fill, html } from "./elements.js";
 
-const ARGUMENTS = [
-  "input_size",
-  "hidden_size",
-  "num_layers",
-  "bias",
-  "batch_first",
-  "dropout",
-  "bidirectional",
-  "proj_size",
-];
+const ARGUMENTS = "input_size hidden_size num_layers bias batch_first dropout bidirectional proj_size".split(" ");
 export const TRAITS = [...ARGUMENTS, "input_layout", "T", "N", "lengths", "marked"];
-export const LAYOUTS = ["batched", "unbatched", "packed"];
 export const TENSORS = ["input", "output", "h_n", "c_n"];
 export const ALWAYS = ["frame"]; // parts that are never pale
 export const COLOURS = [BLUE, ORANGE]; // forwards, backwards
@@ -21,7 +19,8 @@ export const LONGEST = 100; // steps of a sequence
 export const MOST = 8; // sequences
 const WIDTH = 42; // characters of a line of code on a phone
 
-/* All values of the figure, from the model's traits. R: size of a hidden state, D: directions, T: steps of N sequences. */
+/* All values of the figure, from the model's traits. R: size of a hidden state, D: directions, T: steps of N sequences,
+ * tensors: name → shape, first of TENSORS, then of the weights; none if torch refuses. */
 export const derive = (model) => {
   const traits = Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
   const packed = traits.input_layout === "packed";
@@ -30,28 +29,35 @@ export const derive = (model) => {
   const [L, D] = [traits.num_layers, traits.bidirectional ? 2 : 1];
   const [I, H, P] = [traits.input_size, traits.hidden_size, traits.proj_size];
   const error = lstmError(traits) || (packed ? packError(traits.lengths) : null);
-  return { ...traits, layout: traits.input_layout, packed, T, N, I, H, P, L, D, R: P || H, error };
+  const s = { ...traits, layout: traits.input_layout, packed, T, N, I, H, P, L, D, R: P || H, error };
+  return { ...s, tensors: error ? {} : { ...lstmShapes(s, s), ...Object.fromEntries(lstmParameters(s)) } };
 };
 
 export const tuple = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`);
 
-/* The shapes in symbols, as in the page's table. */
-export const symbols = ({ layout, batch_first, D, P }) => {
+/* The shapes in symbols, as in the page's table: name → sizes. */
+export const symbols = ({ layout, batch_first, D, P, tensors }) => {
   const R = P ? "P" : "H";
+  const both = D === 2 ? `2·${R}` : R;
   const sequence = (features) => [
     ...(layout === "packed" ? ["ΣT"] : layout === "unbatched" ? ["T"] : batch_first ? ["N", "T"] : ["T", "N"]),
     features,
   ];
   const state = (features) => [D === 2 ? "2·L" : "L", ...(layout === "unbatched" ? [] : ["N"]), features];
-  return { input: sequence("I"), output: sequence(D === 2 ? `2·${R}` : R), h_n: state(R), c_n: state("H") };
-};
-
-export const weightSymbols = (name, { D, P }) => {
-  const R = P ? "P" : "H";
-  if (name.startsWith("bias")) return ["4·H"];
-  if (name.startsWith("weight_hr")) return ["P", "H"];
-  if (name.startsWith("weight_hh")) return ["4·H", R];
-  return ["4·H", name.includes("_l0") ? "I" : D === 2 ? `2·${R}` : R];
+  const weight = (name) => {
+    if (name.startsWith("bias")) return ["4·H"];
+    if (name.startsWith("weight_hr")) return ["P", "H"];
+    if (name.startsWith("weight_hh")) return ["4·H", R];
+    return ["4·H", name.includes("_l0") ? "I" : both];
+  };
+  const weights = Object.keys(tensors).map((name) => [name, weight(name)]);
+  return {
+    ...Object.fromEntries(weights),
+    input: sequence("I"),
+    output: sequence(both),
+    h_n: state(R),
+    c_n: state("H"),
+  };
 };
 
 /* (T, N, 2·H) with its letters in italics. */
@@ -110,14 +116,16 @@ const finalStates = ({ layout, batch_first, D, R }) => {
 };
 
 /* A sentence about the marked tensor. */
-export const describe = (words, s, shapes, weights) => {
-  const { marked, D, R, packed } = s;
+export const describe = (words, s) => {
+  const { marked, D, packed } = s;
   if (!marked) return words.said_nothing;
+  const shape = s.tensors[marked];
+  if (!shape) return fill(words.said_missing, { name: marked });
   if (TENSORS.includes(marked)) {
     const [forward, backward] = packed ? [] : finalStates(s);
     const running = packed ? batchSizes(s.lengths) : [];
-    const sizes = running.slice(0, 12).join(", ") + (running.length > 12 ? ", …" : "");
-    const values = { ...s, shape: tuple(shapes[marked]), forward, backward, sizes, both: D * R };
+    const sizes = running.slice(0, 8).join(", ") + (running.length > 8 ? ", …" : "");
+    const values = { ...s, shape: tuple(shape), forward, backward, sizes };
     const kind = {
       input: `_${s.layout}`,
       output: (D === 2 ? "_both" : "") + (packed ? "_packed" : ""),
@@ -126,13 +134,11 @@ export const describe = (words, s, shapes, weights) => {
     };
     return fill(words[`said_${marked}${kind[marked]}`], values);
   }
-  const weight = weights.find(([name]) => name === marked);
-  if (!weight) return fill(words.said_missing, { name: marked });
-  const [rows, columns] = weight[1];
+  const [rows, columns] = shape;
   const kind = marked.match(/^(weight|bias)(_[ihr]+)/)[0].replace(/^bias_.*/, "bias");
   const above = kind === "weight_ih" && !marked.includes("_l0");
   const other = above ? "_above" : kind === "weight_hh" && marked.endsWith("_reverse") ? "_reverse" : "";
-  return fill(words[`said_${kind}${other}`], { ...s, name: marked, shape: tuple(weight[1]), rows, columns });
+  return fill(words[`said_${kind}${other}`], { ...s, name: marked, shape: tuple(shape), rows, columns });
 };
 
 /* An explanation of torch's error. */
@@ -141,5 +147,5 @@ export const explainError = (words, { message, type }, s) => {
   const [name] = message.split(" ");
   if (name === "dropout") return words.wrong_dropout;
   if (name !== "proj_size") return fill(words.wrong_size, { name });
-  return fill(s.P < 0 ? words.wrong_negative : words.wrong_projection, { H: s.H, most: s.H - 1 });
+  return fill(s.P < 0 ? words.wrong_negative : words.wrong_projection, { H: s.H });
 };

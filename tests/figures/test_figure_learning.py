@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from book.tools.draw import train_learning_figure
 from companion.figures import Learning
-from companion.figures.figure import read
+from companion.figures.figure import read, words
 from companion.learning.training import clip_gradients
 from tests.figures.figure_page import figure_page, get, move, sentences
 from tests.project.sampling import chosen
@@ -35,7 +35,7 @@ def test_weights_after_fifty_steps_equal_torchs(browser, kind):
     with figure_page(browser, "learning", **given) as page:
         move(page, goal=50)
         page.wait_for_function(RESTS, arg=50)
-        page.locator(".report", has_text="After 50 steps blue has ").wait_for()  # with the next picture
+        page.locator(".seen .report", has_text="After 50 steps blue is right in ").wait_for()  # with the next picture
         shares = re.findall(r"(\d+)\s%", sentences(page))[:2]
         losses, weights = get(page, "losses"), get(page, "weights")
     for model, page_weights, page_losses, share in zip(models, weights, losses, shares, strict=True):
@@ -62,10 +62,10 @@ def test_weights_after_fifty_steps_equal_torchs(browser, kind):
 
 def test_play_pause_and_restart(browser):
     """Check that the figure stops when it is paused, out of sight or of another kind."""
-    steps = "() => Number(document.querySelector('.report').textContent.match(/After (\\d+)/)?.[1] ?? 0)"
+    steps = "() => Number(document.querySelector('.seen .report').textContent.match(/After (\\d+)/)?.[1] ?? 0)"
     with figure_page(browser, "learning", gap=3) as page:
         play = page.get_by_role("button", name="Play")
-        assert page.locator(".report").text_content().endswith("Press Play.")
+        assert page.locator(".seen .report").text_content().endswith("Press Play.")
         play.press("Enter")
         page.wait_for_function(f"({steps})() > 20")
         page.get_by_role("button", name="Pause").press("Enter")
@@ -91,7 +91,48 @@ def test_play_pause_and_restart(browser):
     with figure_page(browser, "learning", gap=3, motion="reduce") as page:
         page.get_by_role("button", name="Play").press("Enter")  # with reduced motion, a hundred steps at once
         page.wait_for_function(RESTS, arg=100)
-        assert page.locator(".report").text_content().startswith("After 100 steps")
+        assert page.locator(".seen .report").text_content().startswith("After 100 steps")
+
+
+def test_answer_of_the_question():
+    """Check which networks are right after 300 steps; test_stored_run_equals_a_new_one checks the stored run."""
+    stored, question = json.loads(read("learned.json")), words("en", "learning")
+    able = tuple(right > 0.9 for right in stored["right"])
+    answer = {(True, False): "blue", (False, True): "orange", (True, True): "both", (False, False): "neither"}[able]
+    assert stored["steps"] == 300 and question["answers"][question["right"]] == answer
+    assert {name: getattr(Learning(), name) for name in stored["settings"]} == stored["settings"]
+
+
+def test_stored_run(browser):
+    """Check that the figure opens at step 0 and sets nothing.
+
+    A button then shows the stored run, and its values can be pointed at.
+    """
+    stored = json.loads(read("learned.json"))
+    with figure_page(browser, "learning", gap=3) as page:
+        page.evaluate("() => { window.saved = []; model.save_changes = () => saved.push(model.get('steps')); }")
+        page.wait_for_function("document.querySelectorAll('svg path[d*=z]').length > 9")  # the gates at step 0
+        assert page.evaluate("saved") == [] and get(page, "weights") == []
+        page.get_by_role("button", name="Show 300 steps").click()
+        page.locator(".seen .report", has_text="After 300 steps blue is right in 25 % of the sequences").wait_for()
+        assert get(page, "gap") == 20
+        box = page.locator("svg.drawing").bounding_box()
+        unit = box["width"] / 360
+        blue, orange = (losses[20] for losses in stored["losses"])
+        (_, _, f_3, *_), (*_, f_22) = stored["memories"]
+        said = {
+            (24 + 328 * 102.5 / 500, 60): f"step 103: blue {blue:.3f}, orange {orange:.3f}",
+            (8 + 166 * 2.5 / 22, 184 + 5 * 6.5): f"f3, unit 7 = {f_3[6]:.4f}",
+            (186 + 166 * 21.5 / 22, 184 + 5 * 15.5): f"f22, unit 16 = {f_22[15]:.4f}",
+        }
+        for (x, y), text in said.items():
+            page.mouse.move(box["x"] + x * unit, box["y"] + y * unit)
+            assert page.locator(".pointed").text_content() == text
+        page.mouse.move(box["x"] + 300 * unit, box["y"] + 60 * unit)  # no step yet
+        assert page.locator(".pointed").is_hidden()
+        page.get_by_label("Gap").fill("4")
+        page.wait_for_function("document.querySelector('.seen .report').textContent.includes('4 steps of noise')")
+        assert get(page, "stored") is False
 
 
 def test_models_needs_weights_from_the_page():
@@ -122,6 +163,8 @@ def test_claims_of_the_chapter(browser):
 def test_stored_run_equals_a_new_one(browser):
     stored = json.loads(read("learned.json"))
     run = train_learning_figure(browser)
-    assert run["steps"] == stored["steps"] and run["right"] == stored["right"]
+    assert [run[name] for name in ("settings", "steps", "right")] == [
+        stored[name] for name in ("settings", "steps", "right")
+    ]
     for name in ("losses", "memories"):
         torch.testing.assert_close(torch.tensor(run[name]), torch.tensor(stored[name]), rtol=0, atol=0.011)

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from companion.figures import Shapes
+from companion.figures.figure import words
 from tests.figures.figure_page import TWO_FRAMES, figure_page, get, in_states, move
 
 ARGUMENTS = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size")
@@ -37,12 +38,12 @@ DEFAULTS = {name: getattr(Shapes(), name) for name in Shapes().settings}
 READ = """() => {
   const cells = (table) => [...table.querySelectorAll("tbody tr")].map(row => [...row.children].map(cell => cell.textContent));
   const [shapes, weights] = document.querySelectorAll("table");
-  const [torch, reason] = document.querySelectorAll(".refused code, .refused .report");
+  const [torch, note] = document.querySelectorAll(".refused code, .refused .report");
   const refused = document.querySelector(".refused");
   return {
     code: document.querySelector("pre").textContent, shapes: cells(shapes), weights: cells(weights),
-    total: document.querySelector("summary").textContent, report: document.querySelector(".report").textContent,
-    message: refused && [torch.textContent, reason.textContent],
+    total: document.querySelector("summary").textContent, report: document.querySelector(".seen .report").textContent,
+    message: refused && [torch.textContent, note.textContent],
     top: document.querySelector(".stepper").getBoundingClientRect().top,
   };
 }"""  # noqa: E501
@@ -113,13 +114,13 @@ def test_errors_are_torchs(browser):
                 warnings.simplefilter("ignore")
                 exec(said["code"], {})  # noqa: S102
             assert said["message"][0] == f"{type(error.value).__name__}: {error.value}", state
-            assert said["message"][1] and "{" not in said["message"][1]
-            assert said["report"] == "torch refuses this."
+            assert re.fullmatch(r"torch refuses this\. [^{]+", said["report"]) and said["message"][1] == ""
             assert [row[2] for row in said["shapes"]] == ["—"] * 4 and said["weights"] == []
         # a figure that starts with invalid values is drawn when they become valid
     with figure_page(browser, "shapes", num_layers=0) as page:
         assert page.locator("svg.drawing rect").count() == 0
-        assert page.get_by_label("a weight").locator("option").all_text_contents() == ["a weight"]
+        find = page.get_by_label("Find").locator("option")
+        assert find.all_text_contents() == ["—", "input", "output", "h_n", "c_n"]
         page.get_by_label("num_layers + 1").click()
         page.wait_for_selector("svg.drawing rect")
         assert page.locator(".refused").count() == 0
@@ -162,32 +163,54 @@ def test_places_of_h_n_in_the_drawing(browser):
         assert [text for _, text in bold(page)][-3:] == ["[:, 0]", "[:, 1]", "[:, -1]"]
 
 
-def test_every_weight_has_a_sentence_and_a_highlight(browser):
+def test_every_tensor_has_a_sentence_and_a_highlight(browser):
     """Mark each weight and tensor: its sentence is complete, and a part of the drawing is pale."""
     with figure_page(browser, "shapes", num_layers=3, proj_size=5) as page:
-        select = page.get_by_label("a weight")
+        select = page.get_by_label("Find")
         names = select.locator("option").all_text_contents()[1:]
-        assert names == [name for name, _ in nn.LSTM(10, 20, 3, bidirectional=True, proj_size=5).named_parameters()]
+        weights = [name for name, _ in nn.LSTM(10, 20, 3, bidirectional=True, proj_size=5).named_parameters()]
+        assert names == ["input", "output", "h_n", "c_n", *weights]
         for name in names:
             select.select_option(name)
             page.evaluate(TWO_FRAMES)
             assert get(page, "marked") == name
-            said = page.locator(".report").first.text_content()
+            said = page.locator(".seen .report").text_content()
             assert said.startswith(f"{name} (") and "{" not in said and "undefined" not in said
             pale = page.locator("svg.drawing > [opacity='0.25']").count()
             assert 0 < pale < page.locator("svg.drawing > *").count() - 8
-        for name in ("input", "output", "h_n", "c_n"):
-            mark = page.get_by_role("button", name=name, exact=True)
-            mark.click()
-            assert get(page, "marked") == name
-            page.wait_for_function(
-                "button => button.getAttribute('aria-pressed') === 'true'", arg=mark.element_handle()
-            )
-            assert select.input_value() == ""
-            mark.click()
-            assert get(page, "marked") == ""
-        page.locator("svg.drawing text", has_text="[5]").first.click()
-        assert get(page, "marked") == "h_n"
+        select.select_option("")
+        assert get(page, "marked") == ""
+
+
+def test_tensors_are_found_by_pressing(browser):
+    """Press a part of the drawing, or a row of a table. Each part says its tensor's shape; a second press unmarks."""
+    with figure_page(browser, "shapes", proj_size=5) as page:
+        page.locator("svg.drawing text", has_text="[3]").first.click()
+        page.wait_for_function("document.querySelector('select').value === 'h_n'")
+        page.locator("tbody tr", has_text="output").click()
+        assert get(page, "marked") == "output"
+        page.locator("tbody tr", has_text="output").click()
+        assert get(page, "marked") == ""
+        lstm = Shapes(proj_size=5).lstm()
+        output, (h_n, c_n) = lstm(Shapes().input())
+        tensors = {"input": Shapes().input(), "output": output, "h_n": h_n, "c_n": c_n, **dict(lstm.named_parameters())}
+        said = page.evaluate("[...document.querySelectorAll('svg [data-said]')].map(part => part.dataset.said)")
+        assert {*said} <= {f"{name} {shown(tensor.shape)}" for name, tensor in tensors.items()}
+        # the boxes stand for all biases and say bias_ih
+        assert {text.split()[0] for text in said} == {name for name in tensors if not name.startswith("bias_hh")}
+        page.locator("svg [data-said^='weight_ih_l0 '] polyline").last.hover(force=True)
+        assert page.locator(".pointed").text_content() == "weight_ih_l0 (80, 10)"
+        page.mouse.down()
+        page.mouse.up()
+        assert get(page, "marked") == "weight_ih_l0"
+
+
+def test_answer_of_the_question():
+    """Check at which steps of output the last state of the backward direction is."""
+    figure, question = Shapes(), words("en", "shapes")
+    output, (h_n, _) = figure.lstm()(torch.randn(figure.T, figure.N, figure.input_size))
+    (step,) = [t for t in range(figure.T) if torch.equal(output[t, :, figure.hidden_size :], h_n[-1])]
+    assert question["answers"][question["right"]] == {0: "at the first step", 4: "at the last step"}[step]
 
 
 def test_typing_numbers_and_lengths(browser):

@@ -41,8 +41,11 @@ REFUSED = {
         ({"weight": [[0, 0, 100]] * 8}, "weight"), ({"weight": [[0, 0, math.nan]] * 8}, "weight"),
         ({"last_step": [0] * 7}, "last_step"),
     ],
-    "pairs": [({"writes": [[7, 0]]}, "writes"), ({"writes": [[0, 2]]}, "writes"), ({"writes": [[0, 0]] * 11}, "writes"),
-    ({"asked": 7}, "asked"), ({"alpha": 0.4}, "alpha"), ({"beta": 2.1}, "beta")],
+    "pairs": [
+        ({"writes": [[7, [0] * 4]]}, "writes"), ({"writes": [[0, 2]]}, "writes"), ({"writes": [[0, [3, 0, 0, 0]]]},
+        "writes"), ({"writes": [[0, [0] * 3]]}, "writes"), ({"writes": [[0, [0] * 4]] * 11}, "writes"),
+        ({"asked": 7}, "asked"), ({"value": [3, 0, 0, 0]}, "value"), ({"alpha": 0.4}, "alpha"), ({"beta": 2.1}, "beta"),
+    ],
     "past": [
         ({"text": "a"}, "from 2 to 120"), ({"text": "☃☃"}, "text"), ({"text": "abc", "place": 3},
         "place must be from 1 to 2"), ({"measure": "love"}, "measure"),
