@@ -135,7 +135,10 @@ const bars = (words, kinds, choose, said) => {
       const axis = (line, n) => [
         rule(`M${LEFT - 4} ${base(line, n) - band + 5}H${LEFT - 1}V${base(line, n) + 0.5}`, { "stroke-opacity": 0.5 }),
         label(LEFT - 6, base(line, n) - Math.min(6, band / 2), kinds[n].slice(0, 5), side),
-        results && n === 0 && band >= 18 && label(LEFT - 6, base(line, n) - band + 6, fixed(limit, limit < 10 ? 1 : 0), side),
+        results &&
+          n === 0 &&
+          band >= 18 &&
+          label(LEFT - 6, base(line, n) - band + 6, fixed(limit, limit < 10 ? 1 : 0), side),
       ];
       const column = (value, k, n) => {
         const height = ((band - 5) * Math.abs(value)) / limit;

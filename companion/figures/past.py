@@ -56,7 +56,8 @@ class Past(Loading):
         self.set_trait("networks", {"text": self.text, "results": self._results(9 if self._own else 3), **file})
         if self._own:
             words = {key: value for key, value in self.words.items() if key != "question"}
-            self.set_trait("words", words | {key: words[f"own_{key}"] for key in ("caption", "description")})
+            own_words = {key.removeprefix("own_"): words[key] for key in ("own_caption", "own_description")}
+            self.set_trait("words", words | own_words)
 
     @classmethod
     def of(
@@ -65,7 +66,7 @@ class Past(Loading):
     ) -> Self:  # fmt: skip
         """Return the figure for a model of your own and a text, which the page cannot change.
 
-        model: a `SequenceModel`, or another module that applies its `embedding`, `recurrent` and `linear` in this order.
+        model: a `SequenceModel`, or a module that applies its `embedding`, `recurrent` and `linear` in this order.
         `recurrent` is a layer of torch or the companion, in one direction. The figure computes with a copy in float64,
         without dropout. vocabulary: that of the model, or a list of its characters. text: 2 to 120 of them. place: of
         the predicted character, from 1; the last if None. language: of the words.
