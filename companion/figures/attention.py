@@ -64,8 +64,7 @@ class Attention(Loading):
         self.set_trait("reader", _own or self._reader())
         if _own:
             words = {key: value for key, value in self.words.items() if key != "question"}
-            own_words = {key.removeprefix("own_"): words[key] for key in OWN}
-            self.set_trait("words", words | own_words)
+            self.set_trait("words", words | {key.removeprefix("own_"): words[key] for key in OWN})
 
     @classmethod
     def of(

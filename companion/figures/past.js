@@ -138,7 +138,7 @@ const bars = (words, kinds, choose, said) => {
         results &&
           n === 0 &&
           band >= 18 &&
-          label(LEFT - 6, base(line, n) - band + 6, fixed(limit, limit < 10 ? 1 : 0), side),
+          label(LEFT - 6, base(line, n) - band + 4, fixed(limit, limit < 10 ? 1 : 0), side),
       ];
       const column = (value, k, n) => {
         const height = ((band - 5) * Math.abs(value)) / limit;

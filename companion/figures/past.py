@@ -175,7 +175,7 @@ class Past(Loading):
 def copy_of(model: Any, vocab_size: int) -> SequenceModel:
     """Return a copy of a model's three parts on the CPU, in float64 and in evaluation mode."""
     try:
-        copied = copy.deepcopy(nn.ModuleList([model.embedding, model.recurrent, model.linear]))
+        copied: Any = copy.deepcopy(nn.ModuleList([model.embedding, model.recurrent, model.linear]))
         embedding, recurrent, linear = copied.to("cpu", torch.float64)
         rows, features, outputs = embedding.num_embeddings, linear.in_features, linear.out_features
         recurrent.batch_first = False  # the copy's results are the same with time first
