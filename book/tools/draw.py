@@ -3,8 +3,8 @@
     python -m book.tools.draw           all figures
     python -m book.tools.draw gates     one of them
 
-A picture is the figure's drawing with the settings `pictured`. If the drawing has letters of a language, each edition
-gets its own.
+A picture is the figure's drawing with the settings `pictured`; a setting that differs between the editions is a
+dictionary, language → value. If the drawing has letters of a language, each edition gets its own.
 """
 
 import argparse
@@ -37,8 +37,11 @@ def page_of(figure):
 
 def drawing(browser, language, name):
     """Return the drawing of a figure in a language, as SVG."""
+    settings = {
+        key: value[language] if isinstance(value, dict) else value for key, value in KINDS[name].pictured.items()
+    }
     with browser.new_page() as tab:
-        tab.set_content(page_of(KINDS[name](language=language, **KINDS[name].pictured)))
+        tab.set_content(page_of(KINDS[name](language=language, **settings)))
         tab.wait_for_selector("figcaption")
         svg = tab.evaluate(DRAWING)
     # one element per line, so that diffs can be read

@@ -2,7 +2,8 @@
 import { readSafetensors } from "./weights_file.js";
 import { numeralWords, greedyDecode } from "./arithmetic.js";
 import { GREEN, change, drawing, fill, fixed, html, label, setContent, square, svg } from "./elements.js";
-import { button, loader, player, slider, toggle } from "./controls.js";
+import { button, choice, loader, player, slider, toggle } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const MOST = { words: 25, digits: 12 }; // as in attention.py
@@ -33,78 +34,93 @@ const networksOf = (file) => {
   };
 };
 
-/* The grid of attention weights: a column for each word, a row for each output sign, with its probability. The more words,
- * the smaller the squares; large ones have numbers. `upwards`: words are rotated, as in English. */
-const grid = (words, upwards) => {
-  const [left, width, high] = [58, 300, 21];
-  const top = upwards ? 78 : 26;
+/* A string with at most so many characters. */
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+/* The grid of attention weights: a column for each word, a row for each output sign, with its probability. The more words
+ * or rows, the smaller the squares; large ones have numbers. `upwards`: words are rotated, as in English. press: functions
+ * for a pressed row or word, counted from 1. */
+const grid = (words, upwards, press) => {
+  const [left, width, top] = [58, 300, upwards ? 76 : 46];
   const element = drawing(words, 360, 200);
-  let [rows, heads, frame] = [[], [], null];
+  const small = { "font-size": 11, "text-anchor": "end" };
+  const titles = [
+    label(54, top - 36, `${words.read} →`, small),
+    label(2, top - 22, `${words.written} ↓`, { ...small, "text-anchor": "start" }),
+  ];
+  const [column, row] = ["3 3", null].map((dashes) =>
+    svg("rect", { rx: 3, fill: "none", stroke: GREEN, "stroke-width": 2, "stroke-dasharray": dashes }),
+  );
+  let [rows, heads, size, high] = [[], [], 0, 0];
   return {
-    element,
+    element: pointed(element),
     /* Make the grid for the whole output, so that it keeps its size while rows appear. */
-    make(input, T) {
-      const size = Math.min(width / input.length, 40);
-      const digits = size >= 29 ? 2 : null;
+    make(input, T, hasP) {
+      [size, high] = [Math.min(width / input.length, 40), Math.min(18, 216 / T)];
+      const digits = size >= 29 && high >= 15 ? 2 : null;
       const font = upwards ? Math.min(12, size) : Math.min(15, size - 0.5);
       heads = input.map((word, j) => {
         const x = left + (j + 0.5) * size;
         const at = upwards
           ? { transform: `translate(${x.toFixed(2)} ${top - 5}) rotate(-90)`, "text-anchor": "start" }
           : { x: x.toFixed(2), y: top - 12, "text-anchor": "middle" };
-        return svg(
-          "text",
-          { ...at, "font-size": font.toFixed(2), fill: "currentColor", "dominant-baseline": "central" },
-          word,
-        );
+        const looks = { "font-size": font.toFixed(2), fill: "currentColor", "dominant-baseline": "central" };
+        const pressed = { cursor: "pointer", "data-said": word, onclick: () => press.word(j + 1) };
+        return svg("text", { ...at, ...looks, ...pressed }, cut(word, 11));
       });
       rows = Array.from({ length: T }, (_, k) => {
         const y = top + k * high;
-        const sign = label(14, y + high / 2, " ", { "font-size": 15 });
-        const p = label(50, y + high / 2, " ", { "font-size": 11, "text-anchor": "end" });
+        const ground = svg("rect", { x: 0, y, width: left, height: high, fill: "none", "pointer-events": "all" });
+        const sign = label(hasP ? 14 : 2, y + high / 2, " ", {
+          "font-size": Math.min(hasP ? 15 : 11, high - 1),
+          "text-anchor": hasP ? "middle" : "start",
+        });
+        const p = label(54, y + high / 2, " ", small);
         const cells = input.map((_, j) => square(left + j * size, y, size, high, { digits, size: 11 }));
-        return {
-          element: svg(
-            "g",
-            {},
-            sign,
-            p,
-            svg(
-              "g",
-              {},
-              cells.map((cell) => cell.element),
-            ),
-          ),
-          sign,
-          p,
-          cells,
-        };
+        const squares = cells.map((cell) => cell.element);
+        const pressed = { cursor: "pointer", onclick: () => press.row(k + 1) };
+        return { element: svg("g", pressed, sign, p, svg("g", {}, squares), ground), sign, p, cells, squares };
       });
-      frame = svg("rect", {
-        x: 3,
-        width: left - 3 + input.length * size + 2,
-        height: high,
-        rx: 3,
-        fill: "none",
-        stroke: GREEN,
-        "stroke-width": 2,
+      const y = top + T * high + 14;
+      const scale = [0, 0.5, 1].map((weight, k) => {
+        const one = square(left + 62 + 36 * k, y - 8, 36, 16, { digits: 1, size: 11 });
+        one.set(weight);
+        return one.element;
       });
-      setContent(element, ...heads, ...rows.map((row) => row.element), frame);
-      change(element, { viewBox: `0 0 360 ${top + T * high + 4}` });
+      const legend = svg("g", { class: "legend" }, label(left + 56, y, words.weight, small), scale);
+      const p = hasP ? label(54, top - 8, "p", small) : null;
+      setContent(
+        element,
+        ...heads,
+        ...titles,
+        ...(p ? [p] : []),
+        ...rows.map((row) => row.element),
+        column,
+        row,
+        legend,
+      );
+      change(element, { viewBox: `0 0 360 ${y + 10}` });
+      change(column, { y: 2, width: size, height: top + T * high });
+      change(row, { x: 1, width: left + input.length * size + 1, height: high });
     },
-    /* Show this many rows of the output. The last of them is framed, and the word with the largest weight, `most`, is bold. */
-    set(written, shown, most) {
-      rows.forEach(({ element, sign, p, cells }, k) => {
-        const { index, p: chance, weights } = written[k] ?? {};
-        const visible = k < shown;
-        setContent(sign, visible ? signOf(index) : " ");
-        setContent(p, visible ? fixed(chance) : " ");
-        change(sign, { "font-weight": k === shown - 1 ? 700 : null });
-        change(element.lastChild, { opacity: weights ? null : 0.4 });
-        cells.forEach((cell, j) => cell.set(weights?.[j] ?? 0, { shown: visible && Boolean(weights) }));
+    /* Show this many rows of the output, and frame the last of them and the chosen word. The word with the largest weight,
+     * `most`, is bold. said(row, j): the text for a square. */
+    set(written, shown, most, word, said) {
+      rows.forEach(({ element, sign, p, cells, squares }, k) => {
+        const { weights, ...output } = (k < shown && written[k]) || {};
+        setContent(sign, cut(output.sign ?? " ", 9));
+        setContent(p, output.p === undefined ? " " : fixed(output.p));
+        change(p, { "data-said": output.p === undefined ? null : `p = ${fixed(output.p, 4)}` });
+        change(sign, { "font-weight": k === shown - 1 ? 700 : null, "data-said": output.sign });
+        change(element.children[2], { opacity: weights || !output.sign ? null : 0.4 });
+        cells.forEach((cell, j) => cell.set(weights?.[j] ?? 0, { shown: Boolean(weights) }));
+        squares.forEach((square, j) =>
+          change(square, { "data-said": weights ? said({ ...output, weights }, j) : null }),
+        );
       });
       heads.forEach((head, j) => change(head, { "font-weight": j === most ? 700 : null }));
-      change(frame, { y: top + (shown - 1) * high, visibility: shown ? null : "hidden" });
+      change(row, { y: top + (shown - 1) * high, visibility: shown ? null : "hidden" });
+      change(column, { x: left + (word - 1) * size, visibility: word && word <= heads.length ? null : "hidden" });
     },
   };
 };
@@ -128,6 +144,7 @@ const comparison = (words) => {
 const render = ({ model, el }) => {
   const words = model.get("words");
   const source = model.get("reader"); // file name and size, and outputs that are shown before it is loaded
+  const own = source.heads; // the weights of a reader's own layer: the mean of the heads, and each head
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
@@ -137,6 +154,10 @@ const render = ({ model, el }) => {
   /* The outputs of both networks for the current text; none if they are not known without the weights. */
   let result = null;
   const outputs = () => {
+    if (own) {
+      const rows = own[model.get("head")].map((weights, k) => ({ sign: source.signs[k], weights }));
+      return { words: source.words, attention: rows };
+    }
     const text = model.get("text");
     if (result?.text !== text || result.by !== loaded) {
       const output = loaded
@@ -144,10 +165,12 @@ const render = ({ model, el }) => {
         : source.known.find((example) => example.text === text);
       result = { ...output, text, by: loaded };
       result.words ??= numeralWords(text, source.language);
+      for (const kind of KINDS) result[kind]?.forEach((row) => (row.sign = signOf(row.index)));
     }
     return result;
   };
-  const kind = () => KINDS[model.get("attention") ? 0 : 1];
+  const read = () => outputs().words;
+  const kind = () => KINDS[own || model.get("attention") ? 0 : 1];
   const length = () => outputs()[kind()]?.length ?? 1;
   const shown = () => Math.min(model.get("t"), length());
 
@@ -165,7 +188,7 @@ const render = ({ model, el }) => {
     const error = errorIn(numeralWords(box.value, source.language));
     setContent(complaint, error);
     change(box, { "aria-invalid": error ? "true" : null });
-    if (!error) set({ text: box.value.normalize("NFC"), t: MOST.digits + 1 });
+    if (!error) choose(box.value.normalize("NFC"));
   };
   const box = html("textarea", {
     id,
@@ -183,31 +206,39 @@ const render = ({ model, el }) => {
     change(box, { "aria-invalid": null });
   };
 
-  const picture = grid(words, source.language === "en");
+  const choose = (text) => set({ text, t: MOST.words, word: 0 });
+  const word = () => Math.min(model.get("word"), read().length);
+  const picture = grid(words, source.language === "en", {
+    row: (t) => set({ t: Math.min(t, length()) }),
+    word: (j) => set({ word: j === word() ? 0 : j }),
+  });
   const [sentence, compared] = [report(), comparison(words)];
+  const quoted = (j) => fill(words.quoted, { word: read()[j] });
   const move = slider(model, "t", {
-    label: words.written,
+    label: words.row,
     min: 1,
-    max: MOST.digits + 1,
+    max: MOST.words,
     step: 1,
     show: () => `${shown()} / ${length()}`,
   });
   const [input, output] = [move.querySelector("input"), move.querySelector("output")];
+  const columns = slider(model, "word", {
+    label: words.column,
+    min: 0,
+    max: MOST.words,
+    step: 1,
+    show: () => (word() ? read()[word() - 1] : "–"),
+  });
   const play = player(model, "t", { min: 1, max: length, words, pause: 700 });
-  const choose = (text) => set({ text, t: MOST.digits + 1 });
   const examples = source.examples.map(([number, text]) => button(`${number}`, () => choose(text)));
   const typing = html("div", {}, html("label", { for: id }, words.label), box, complaint);
-  const waiting = loader(
-    model,
-    source,
-    { load: words.load, lacking: words.lacking },
-    networksOf,
-    (networks, focused) => {
-      loaded = networks;
-      update();
-      if (focused) box.focus();
-    },
-  );
+  const arrived = (networks, focused) => {
+    loaded = networks;
+    update();
+    if (focused) box.focus();
+  };
+  const texts = { load: words.load, lacking: words.lacking };
+  const waiting = own ? null : loader(model, source, texts, networksOf, arrived);
 
   let made = "";
   const update = () => {
@@ -215,59 +246,67 @@ const render = ({ model, el }) => {
     const rows = all[kind()];
     const T = Math.max(...KINDS.map((name) => all[name]?.length ?? 1)); // one grid for both networks
     const shape = JSON.stringify([all.words, T]);
-    if (made !== shape) picture.make(all.words, T);
+    if (made !== shape) picture.make(all.words, T, !own);
     made = shape;
     change(typing, { hidden: loaded === null });
     change(input, { max: length(), disabled: !rows });
+    change(columns.querySelector("input"), { max: read().length });
+    columns.querySelector("input").value = word();
     change(play, { disabled: !rows });
     if (Number(input.value) !== shown()) input.value = shown();
     setContent(output, `${shown()} / ${length()}`);
     change(input, { "aria-valuetext": output.textContent });
-    examples.forEach((example, k) =>
-      change(example, { "aria-pressed": source.examples[k][1] === all.text ? "true" : "false" }),
-    );
+    examples.forEach((example, k) => change(example, { "aria-pressed": `${source.examples[k][1] === all.text}` }));
     change(compared.element, { hidden: !rows });
     if (!rows) {
-      picture.set([], 0);
+      picture.set([], 0, -1, word());
       return sentence.set(words.unread);
     }
-    const { index, p, weights } = rows[shown() - 1];
-    const most = weights ? weights.indexOf(Math.max(...weights)) : -1;
-    picture.set(rows, shown(), most);
-    const [goesOn, ends] = weights ? [words.said, words.said_end] : [words.said_fixed, words.said_fixed_end];
-    const lookedAt = weights
-      ? { word: fill(words.quoted, { word: all.words[most] }), weight: fixed(weights[most]) }
-      : {};
-    sentence.set(fill(index ? goesOn : ends, { sign: signOf(index), p: fixed(p), ...lookedAt }));
-    const texts = KINDS.map((name) =>
-      all[name]
-        .slice(0, -1)
-        .map((row) => signOf(row.index))
-        .join(""),
+    const { index, sign, p, weights } = rows[shown() - 1];
+    const largest = (values) => values.indexOf(Math.max(...values));
+    const most = weights ? largest(weights) : -1;
+    picture.set(rows, shown(), most, word(), (row, j) =>
+      fill(words.value, { sign: row.sign, word: quoted(j), weight: fixed(row.weights[j], 4) }),
     );
-    compared.set(texts, KINDS.indexOf(kind()));
+    const [goesOn, ends] = weights ? [words.said, words.said_end] : [words.said_fixed, words.said_fixed_end];
+    const lookedAt = weights ? { word: quoted(most), weight: fixed(weights[most]) } : {};
+    const said = own || index ? goesOn : ends;
+    const sentences = [fill(said, { sign, p: own ? "" : fixed(p), ...lookedAt })];
+    if (word() && weights) {
+      const column = rows.slice(0, shown()).map((row) => row.weights[word() - 1]);
+      const k = largest(column);
+      const at = { word: quoted(word() - 1), row: k + 1, weight: fixed(column[k]) };
+      sentences.push(fill(words.said_word, at));
+    }
+    sentence.set(sentences.join(words.between));
+    if (own) return;
+    const end = shown() < length() ? shown() : MOST.words; // the other output may be longer
+    const digits = KINDS.map((name) =>
+      all[name]
+        .slice(0, end)
+        .map((row) => row.sign)
+        .join("")
+        .replace(END, ""),
+    );
+    compared.set(digits, KINDS.indexOf(kind()));
   };
 
-  const parts = [
-    picture.element,
-    sentence.element,
-    html("div", { class: "strip" }, play, move, toggle(model, "attention", { label: words.attention })),
-    compared.element,
-    html(
-      "div",
-      { class: "strip", role: "group", "aria-label": words.examples },
-      html("span", {}, words.examples),
-      examples,
-    ),
-    waiting.element,
-    typing,
+  const headOptions = own?.map((_, head) => [head, head ? fill(words.one_head, { head }) : words.mean]);
+  const naming = { class: "strip", role: "group", "aria-label": words.examples };
+  const ofNetworks = () => [html("div", naming, html("span", {}, words.examples), examples), waiting.element, typing];
+  const controls = [
+    html("div", { class: "strip" }, play, own ? null : toggle(model, "attention", { label: words.attention })),
+    [move, columns],
+    own?.length > 2 ? choice(model, "head", { label: words.head, options: headOptions }) : null,
+    own ? [] : ofNetworks(),
   ];
+  const parts = { drawing: [picture.element, sentence.element, own ? null : compared.element], controls };
   model.on("change:text", follow);
   follow();
-  const remove = show(model, el, parts, ["text", "attention", "t"], update);
+  const remove = show(model, el, parts, ["text", "attention", "t", "word", "head"], update);
   return () => {
     model.off("change:text", follow);
-    waiting.remove();
+    waiting?.remove();
     remove();
   };
 };

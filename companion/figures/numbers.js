@@ -1,4 +1,4 @@
-/* Sigmoid, dot product, norm, and reproducible random numbers. */
+/* Sigmoid, dot product, norm, reach, and reproducible random numbers. */
 
 export const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
@@ -9,6 +9,14 @@ export const dot = (a, b) => {
 };
 
 export const norm = (a) => Math.sqrt(dot(a, a));
+
+/* The number of last values that together have this share of the sum of all absolute values. */
+export const reach = (values, share) => {
+  const target = share * values.reduce((sum, value) => sum + Math.abs(value), 0);
+  let [sum, n] = [0, 0];
+  while (n < values.length && (n === 0 || sum < target)) sum += Math.abs(values[values.length - ++n]);
+  return n;
+};
 
 /* A number from U[ 0, 1 ) for a seed and a place, by mulberry32. */
 export const uniform = (seed, place) => {

@@ -1,23 +1,26 @@
-/* Figure: three networks predict the character at a place; bars below the earlier characters show what each contributes. */
+/* Figure: networks predict the character at a place; bars below the earlier characters show what each contributes. */
 import READER from "./past_reader.js" with { type: "text" };
 import { characters } from "./characters.js";
+import { reach } from "./numbers.js";
 import { readSafetensors } from "./weights_file.js";
 import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, setContent, svg, symbol } from "./elements.js";
 import { button, loader, slider } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
-const [LEFT, RIGHT, LETTER, BAND, BAR, LINE] = [34, 358, 20, 23, 20, 98];
-const KINDS = ["RNN", "GRU", "LSTM"];
+const [LEFT, RIGHT, TOP, LETTER, CELL] = [36, 360, 42, 22, 9];
+const MEASURES = ["without", "gradient"];
 const MOST = 120; // characters, as in past.py
+const LETTERS = { "font-family": "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" };
 
-const widthOf = (character) => (/[\u1100-\u11ff\u2e80-\uffdc]/.test(character) ? 15.5 : character === " " ? 8 : 11.5);
+const isWide = (character) => /[\u1100-\u11ff\u2e80-\uffdc]/.test(character);
 
-/* The place of each character: { x, width, line }. Lines break at blanks if possible, and at line feeds. */
+/* The place of each character in a grid: { x, width, line }. Lines break at blanks if possible, and at line feeds. */
 const placesOf = (text) => {
   const places = [];
   let [x, line, begin] = [LEFT, 0, 0];
   text.forEach((character, k) => {
-    const width = widthOf(character);
+    const width = isWide(character) ? 2 * CELL : CELL;
     if (x + width > RIGHT) {
       const blank = text.lastIndexOf(" ", k - 1);
       const from = blank > begin && k - blank < 12 && character !== " " ? blank + 1 : k;
@@ -36,13 +39,13 @@ const placesOf = (text) => {
 
 /* The networks of a file, run in a worker. `results` returns null until the worker has answered; then `arrived` is called.
  * Answers are cached. */
-const networksOf = (file, arrived) => {
+const networksOf = (file, kinds, arrived) => {
   const { weights, metadata } = readSafetensors(file);
   const indices = new Map(JSON.parse(metadata.characters).map((character, index) => [character, index]));
   const cache = new Map();
   let [pending, next] = [null, null]; // the key of the running request, and the next request
   const reader = new Worker(URL.createObjectURL(new Blob([READER], { type: "text/javascript" })));
-  reader.postMessage({ weights, kinds: KINDS });
+  reader.postMessage({ weights, kinds });
   const send = () => {
     if (pending || !next) return;
     reader.postMessage(next); // the newest; older ones are obsolete
@@ -76,9 +79,115 @@ const movedPlace = (before, after, place) => {
   return Math.min(Math.max(moved, 1), after.length - 1);
 };
 
+/* The text with a row of bars for each network below each of its lines. choose(place), said(kind, k): what happens when a
+ * letter is pressed, and the text for the bar of character k. */
+const bars = (words, kinds, choose, said) => {
+  const tiles = svg("g");
+  const element = drawing(words, 360, 300, tiles);
+  let now = { places: [] };
+  const small = { "font-size": 11, "text-anchor": "start" };
+  const box = (x, y, width, height, fill, attributes = {}) => svg("rect", { x, y, width, height, fill, ...attributes });
+  const rule = (d, attributes) => svg("path", { d, stroke: "currentColor", fill: "none", ...attributes });
+  const marked = { rx: 2, "fill-opacity": 0.22, stroke: GREEN };
+
+  /* What the colours, the thick line and the height of a bar mean. */
+  const legend = (measure, unit) => [
+    box(LEFT, 2, CELL, 14, GREEN, marked),
+    label(LEFT + 14, 9, words.framed, small),
+    box(LEFT, 23, CELL, 12, ORANGE),
+    label(LEFT + 14, 29, measure === "without" ? words.raised : words.share, small),
+    ...(measure === "without" ? [box(130, 23, CELL, 12, BLUE), label(144, 29, words.lowered, small)] : []),
+    rule("M226 29H246", { "stroke-width": 2, "stroke-opacity": 0.7 }),
+    label(251, 29, "90 %", small),
+    label(358, 29, unit, { ...small, "text-anchor": "end" }),
+  ];
+  const find = (x, y) => {
+    const line = Math.floor((y - TOP) / now.high);
+    const k = now.places.findIndex((place) => place.line === line && x >= place.x && x < place.x + place.width);
+    return { k, n: Math.floor((y - TOP - line * now.high - LETTER) / now.band) };
+  };
+  return {
+    element: pointed(element, (x, y) => {
+      const { k, n } = find(x, y);
+      return k >= 0 && k < now.at && n in kinds ? said(kinds[n], k) : null;
+    }),
+    /* all: the text. results: kind → { shown, values }, or null. */
+    set(all, at, measure, results) {
+      const places = placesOf(all);
+      const lines = places.at(-1).line + 1;
+      const band = Math.min(36, Math.max(6, (285 / lines - LETTER) / kinds.length - 2));
+      const high = LETTER + kinds.length * band + 6;
+      now = { places, at, band, high };
+      const limit = results && Math.max(...kinds.flatMap((kind) => results[kind].shown.map(Math.abs)));
+      const top = (k) => TOP + places[k].line * high;
+      const base = (line, n) => TOP + line * high + LETTER + (n + 1) * band - 1;
+      const stretch = (from, to, n, attributes) => {
+        const parts = [];
+        for (let k = from; k < to; ) {
+          let end = k;
+          while (end + 1 < to && places[end + 1].line === places[k].line) end++;
+          parts.push(`M${places[k].x} ${base(places[k].line, n) + 0.5}H${places[end].x + places[end].width}`);
+          k = end + 1;
+        }
+        return rule(parts.join(""), attributes);
+      };
+      const side = { "font-size": 10.5, "text-anchor": "end" };
+      const axis = (line, n) => [
+        rule(`M${LEFT - 4} ${base(line, n) - band + 5}H${LEFT - 1}V${base(line, n) + 0.5}`, { "stroke-opacity": 0.5 }),
+        label(LEFT - 6, base(line, n) - Math.min(6, band / 2), kinds[n].slice(0, 5), side),
+        results &&
+          n === 0 &&
+          band >= 18 &&
+          label(LEFT - 6, base(line, n) - band + 4, fixed(limit, limit < 10 ? 1 : 0), side),
+      ];
+      const column = (value, k, n) => {
+        const height = ((band - 5) * Math.abs(value)) / limit;
+        if (height < 0.2) return null;
+        const [y, width] = [(base(places[k].line, n) - height).toFixed(2), places[k].width - 2];
+        return box(places[k].x + 1, y, width, height.toFixed(2), value < 0 ? BLUE : ORANGE);
+      };
+      const letter = (character, k) => {
+        const size = character === "\n" ? 10 : 15;
+        const [weight, opacity] = [k === at ? 700 : null, k > at ? 0.4 : null];
+        const looks = { ...LETTERS, "font-size": size, "font-weight": weight, opacity };
+        const element = label(places[k].x + places[k].width / 2, top(k) + LETTER / 2, " ", looks);
+        setContent(element, character === "\n" ? "⏎" : character);
+        return element;
+      };
+      const press = (_, k) =>
+        box(places[k].x, top(k), places[k].width, LETTER, "none", {
+          "pointer-events": "all",
+          cursor: "pointer",
+          onclick: () => choose(k),
+        });
+      setContent(
+        tiles,
+        ...legend(measure, results ? words[`unit_${measure}`] : ""),
+        box(places[at].x, top(at), places[at].width, high - 6, GREEN, marked),
+        ...kinds
+          .flatMap((kind, n) => [
+            ...Array.from({ length: places[at - 1].line + 1 }, (_, line) => axis(line, n)).flat(),
+            stretch(0, at, n, { "stroke-opacity": 0.25 }),
+            ...(results
+              ? [
+                  stretch(at - reach(results[kind].values, 0.9), at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
+                  ...results[kind].shown.map((value, k) => column(value, k, n)),
+                ]
+              : []),
+          ])
+          .filter(Boolean),
+        ...all.map(letter),
+        ...all.map(press).slice(1),
+      );
+      change(element, { viewBox: `0 0 360 ${TOP + lines * high}` });
+    },
+  };
+};
+
 const render = ({ model, el }) => {
   const words = model.get("words");
   const stored = model.get("networks");
+  const kinds = Object.keys(stored.results);
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
@@ -87,125 +196,62 @@ const render = ({ model, el }) => {
   const place = () => Math.min(model.get("place"), text().length - 1);
   const named = (character) =>
     ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
-  let loaded = null;
+  let [loaded, results] = [null, null];
 
-  /* kind → { loss, values, reaches }, or null if not known yet. */
+  /* kind → { loss, values, shown }, or null if not known yet. shown: bits, or shares of the sum in %. */
   const currentResults = () => {
-    const measure = model.get("measure");
-    if (loaded) return loaded.results(text(), place(), measure);
-    if (model.get("text") !== stored.text || place() !== stored.place) return null;
-    return Object.fromEntries(
-      KINDS.map((kind) => [kind, { loss: stored.asked[kind].loss, ...stored.asked[kind][measure] }]),
-    );
+    const [measure, at] = [model.get("measure"), place()];
+    const inStore = ([kind, { loss, ...values }]) => [kind, { loss: loss[at - 1], values: values[measure][at - 1] }];
+    const found =
+      model.get("text") === stored.text
+        ? Object.fromEntries(Object.entries(stored.results).map(inStore))
+        : loaded?.results(text(), at, measure);
+    for (const result of Object.values(found ?? {})) {
+      const sum = result.values.reduce((total, value) => total + Math.abs(value), 0);
+      const unit = measure === "gradient" ? sum / 100 || 1 : Math.LN2;
+      result.shown = result.values.map((value) => value / unit);
+    }
+    return found ?? null;
   };
 
-  const tiles = svg("g");
-  const element = drawing(words, 360, 3 * LINE, tiles);
+  const chance = (loss) => {
+    const p = Math.exp(-loss);
+    return p < 0.0005 ? "< 0.001" : fixed(p, p < 0.005 ? 3 : 2);
+  };
+  const said = (kind, k) => {
+    if (!results) return null;
+    const { loss, values, shown } = results[kind];
+    const said = { kind, character: named(text()[k]), value: fixed(shown[k]), p: chance(loss) };
+    return fill(words[`value_${model.get("measure")}`], { ...said, without: chance(loss + values[k]) });
+  };
+  const picture = bars(words, kinds, (k) => set({ place: k }), said);
   const sentence = report();
-  const draw = (results, shown) => {
-    const [all, at] = [text(), place()];
-    const places = placesOf(all);
-    const top = (k) => places[k].line * LINE + 4;
-    const limit = results && Math.max(...KINDS.flatMap((kind) => shown[kind].map(Math.abs)));
-    const base = (k, n) => top(k) + LETTER + (n + 1) * BAND - 1;
-    const letter = (character, k) =>
-      label(places[k].x + places[k].width / 2, top(k) + LETTER / 2, " ", {
-        "font-size": character === "\n" ? 10 : 14,
-        opacity: k > at ? 0.4 : null,
-        "font-weight": k === at ? 700 : null,
-      });
-    const column = (k, attributes) =>
-      svg("rect", {
-        x: places[k].x,
-        y: top(k),
-        width: places[k].width,
-        height: LINE - 6,
-        rx: 2,
-        fill: "currentColor",
-        "fill-opacity": 0,
-        ...attributes,
-      });
-    const line = (from, to, n, attributes) => {
-      const parts = [];
-      for (let k = from; k < to; ) {
-        let end = k;
-        while (end + 1 < to && places[end + 1].line === places[k].line) end++;
-        parts.push(`M${places[k].x.toFixed(1)} ${base(k, n) + 0.5}H${(places[end].x + places[end].width).toFixed(1)}`);
-        k = end + 1;
-      }
-      return svg("path", { d: parts.join(""), stroke: "currentColor", fill: "none", ...attributes });
-    };
-    const lines = places[at - 1].line;
-    const bands = KINDS.flatMap((kind, n) => [
-      ...Array.from({ length: lines + 1 }, (_, k) =>
-        label(LEFT - 4, k * LINE + 4 + LETTER + (n + 0.5) * BAND + 4, " ", { "font-size": 10.5, "text-anchor": "end" }),
-      ).map((element) => (setContent(element, kind), element)),
-      line(0, at, n, { "stroke-opacity": 0.25 }),
-      ...(results
-        ? [
-            line(at - results[kind].reaches[1], at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
-            ...shown[kind].map((value, k) => {
-              const height = (BAR * Math.abs(value)) / limit;
-              return height < 0.2
-                ? null
-                : svg("rect", {
-                    x: (places[k].x + 1).toFixed(1),
-                    y: (base(k, n) - height).toFixed(2),
-                    width: (places[k].width - 2).toFixed(1),
-                    height: height.toFixed(2),
-                    fill: value < 0 ? BLUE : ORANGE,
-                  });
-            }),
-          ]
-        : []),
-    ]);
-    const letters = all.map((character, k) => {
-      const element = letter(character, k);
-      setContent(element, character === "\n" ? "⏎" : character);
-      return element;
-    });
-    const choose = loaded
-      ? all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) }))
-      : [];
-    setContent(
-      tiles,
-      column(at, { "fill-opacity": 0.22, fill: GREEN, stroke: GREEN }),
-      ...[...bands, ...letters, ...choose].filter(Boolean),
-    );
-    change(element, { viewBox: `0 0 360 ${(places.at(-1).line + 1) * LINE}` });
-  };
 
-  const rows = KINDS.map((kind) => {
+  const rows = kinds.map((kind) => {
     const cells = Array.from({ length: 4 }, () => html("td"));
     return { cells, row: html("tr", {}, html("th", { scope: "row" }, kind), cells) };
   });
   const head = [words.network, symbol("p"), words.bits, words.half, words.most].map((title) =>
     html("th", { scope: "col" }, title),
   );
-  const table = html(
-    "table",
-    { class: "standings" },
-    html("thead", {}, html("tr", {}, head)),
-    html(
-      "tbody",
-      {},
-      rows.map(({ row }) => row),
-    ),
-  );
+  const body = rows.map(({ row }) => row);
+  const table = html("table", { class: "standings" }, html("thead", {}, html("tr", {}, head)), html("tbody", {}, body));
 
-  const measures = ["without", "gradient"].map((measure) => button(words[measure], () => set({ measure })));
+  const measures = MEASURES.map((measure) => button(words[measure], () => set({ measure })));
   const where = slider(model, "place", { label: words.place, min: 1, max: MOST - 1, step: 1, show: (k) => `${k + 1}` });
-  const waiting = loader(
-    model,
-    stored,
-    { load: words.load, lacking: words.lacking },
-    (file) => networksOf(file, () => update()),
-    (networks, focused) => {
-      loaded = networks;
-      update();
-      if (focused) box.focus();
-    },
-  );
+  const waiting = stored.file
+    ? loader(
+        model,
+        stored,
+        { load: words.load, lacking: words.lacking },
+        (file) => networksOf(file, kinds, () => update()),
+        (networks, focused) => {
+          loaded = networks;
+          update();
+          if (focused) box.focus();
+        },
+      )
+    : null;
 
   // The text. Invalid text stays in its box and does not change the model.
   const id = `past-${Math.random().toString(36).slice(2, 8)}`;
@@ -231,73 +277,44 @@ const render = ({ model, el }) => {
   });
   const textField = html("div", {}, html("label", { for: id }, words.text), box, complaint);
 
-  const percent = (share) => `${Math.round(100 * share)}`;
-  const chance = (loss) => {
-    const p = Math.exp(-loss);
-    return p < 0.0005 ? "< 0.001" : fixed(p, p < 0.005 ? 3 : 2);
-  };
   const update = () => {
-    const [results, measure, at] = [currentResults(), model.get("measure"), place()];
+    const [all, measure, at] = [text(), model.get("measure"), place()];
+    results = currentResults();
     change(textField, { hidden: loaded === null });
     const followed = characters(box.value).join("") === model.get("text");
     if (!followed && !box.hasAttribute("aria-invalid")) box.value = model.get("text");
     const input = where.querySelector("input");
-    change(input, { max: text().length - 1 });
+    change(input, { max: all.length - 1 });
     if (Number(input.value) !== at) input.value = at;
-    measures.forEach((button, k) => change(button, { "aria-pressed": `${["without", "gradient"][k] === measure}` }));
-    const sum = (values) => values.reduce((total, value) => total + Math.abs(value), 0);
-    // gradient norms are shown as shares of their sum
-    const shown =
-      results &&
-      Object.fromEntries(
-        KINDS.map((kind) => {
-          const { values } = results[kind];
-          return [kind, measure === "gradient" ? values.map((value) => value / sum(values)) : values];
-        }),
-      );
-    draw(results, shown);
+    measures.forEach((button, k) => change(button, { "aria-pressed": `${MEASURES[k] === measure}` }));
+    picture.set(all, at, measure, results);
     change(table, { "aria-busy": loaded && !results ? "true" : null });
     if (loaded && !results) return; // keep the last answer until the worker has replied
     rows.forEach(({ cells }, k) => {
-      const result = results?.[KINDS[k]];
-      const row = result
-        ? [chance(result.loss), fixed(result.loss / Math.LN2, 1), ...result.reaches]
-        : ["–", "–", "–", "–"];
-      cells.forEach((cell, n) => setContent(cell, row[n]));
+      const { loss, values } = results?.[kinds[k]] ?? {};
+      const row = values && [chance(loss), fixed(loss / Math.LN2, 1), reach(values, 0.5), reach(values, 0.9)];
+      cells.forEach((cell, n) => setContent(cell, `${row?.[n] ?? "–"}`));
     });
     if (!results) return sentence.set(words.unread);
-    const most = KINDS.map((kind) => {
-      const [values, { loss }] = [shown[kind], results[kind]];
+    const most = kinds.map((kind) => {
+      const { values } = results[kind];
       const k = values.reduce((best, value, j) => (Math.abs(value) >= Math.abs(values[best]) ? j : best), 0);
-      return fill(words[`said_${measure}`], {
-        kind,
-        character: named(text()[k]),
-        back: at - k,
-        p: chance(loss),
-        without: chance(loss + values[k]),
-        share: percent(values[k]),
-      });
+      return fill(words.said, { kind, character: named(all[k]), back: at - k });
     });
-    sentence.set([fill(words.asked, { character: named(text()[at]) }), ...most].join(words.between));
+    sentence.set([fill(words.asked, { character: named(all[at]) }), ...most].join(words.between));
   };
 
-  const parts = [
-    html(
-      "div",
-      { class: "strip", role: "group", "aria-label": words.measure },
-      html("span", {}, words.measure),
-      measures,
-    ),
-    element,
+  const measuring = { class: "strip", role: "group", "aria-label": words.measure };
+  const controls = [
+    html("div", measuring, html("span", {}, words.measure), measures),
     html("div", { class: "strip" }, where),
-    waiting.element,
-    textField,
-    sentence.element,
     table,
+    ...(waiting ? [waiting.element, textField] : []),
   ];
+  const parts = { drawing: [picture.element, sentence.element], controls };
   const remove = show(model, el, parts, ["text", "place", "measure"], update);
   return () => {
-    waiting.remove();
+    waiting?.remove();
     loaded?.remove();
     remove();
   };

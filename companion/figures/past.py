@@ -1,17 +1,21 @@
-"""Figure of attribution: which earlier characters mattered for three small networks' prediction at a place."""
+"""Figure of attribution: which earlier characters mattered for a network's prediction at a place."""
 
+import copy
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 from traitlets import Dict, Enum, Int, TraitError, Unicode, default, observe, validate
 
 from companion.figures.figure import Loading, script
 from companion.learning import influence
-from companion.learning.small_writers import OURS, load_small_writers, path_of
-from companion.learning.text import characters, normalise
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.small_writers import load_small_writers, path_of
+from companion.learning.text import Vocabulary, characters, normalise
 
-# A quotation that has to be closed; the initial place is that of its closing mark.
+# Two quotations that have to be closed. The figure opens at the first closing mark; its question is about the last.
 TEXTS = {
     "en": "“Have you the staff?” said the old man. “It is in the sand,” said Peg.",
     "ja": "「青いかさを取っておくれ」\n「少し待ってください。帳面を見ますから」とノボルさんは言った。",
@@ -20,6 +24,8 @@ TEXTS = {
 }
 PLACES = {language: max(text.rfind(mark) for mark in "”」") for language, text in TEXTS.items()}
 MAX_LENGTH = 120  # characters
+
+Models = tuple[dict[str, SequenceModel], Vocabulary]  # the models by kind
 
 networks_of = cache(load_small_writers)
 
@@ -30,6 +36,7 @@ class Past(Loading):
     text: 2 to 120 characters of the networks' vocabulary. place: of the predicted character; 1 is the second.
     measure: "gradient", how much the surprise at the place would change with a small change of each embedding vector;
     or "without", how much it changes when the character is removed. A language without networks gets the English ones.
+    `Past.of` shows a model of your own.
     """
 
     _esm = script("past")
@@ -37,12 +44,49 @@ class Past(Loading):
     text = Unicode().tag(sync=True)
     place = Int(min=1).tag(sync=True)
     measure = Enum(["without", "gradient"], "without").tag(sync=True)
-    networks = Dict(read_only=True).tag(sync=True)  # what the page shows before it has the weights
+    networks = Dict(read_only=True).tag(sync=True)  # the results for the first text, which need no weights on the page
+    pictured = {"place": PLACES}
     settings = ("text", "place", "measure")
 
-    def __init__(self, language: str = "en", **values: Any) -> None:
+    def __init__(self, language: str = "en", *, _own: Models | None = None, **values: Any) -> None:
+        self._own = _own
         super().__init__(language, **values)
-        self.set_trait("networks", self._networks())
+        path = path_of(self._text_language)
+        file = {} if self._own else {"file": f"{path.parent.name}/{path.name}", "bytes": path.stat().st_size}
+        self.set_trait("networks", {"text": self.text, "results": self._results(9 if self._own else 3), **file})
+        if self._own:
+            words = {key: value for key, value in self.words.items() if key != "question"}
+            own_words = {key.removeprefix("own_"): words[key] for key in ("own_caption", "own_description")}
+            self.set_trait("words", words | own_words)
+
+    @classmethod
+    def of(
+        cls, model: Any, text: str, vocabulary: Vocabulary | Iterable[str], place: int | None = None,
+        language: str = "en",
+    ) -> Self:  # fmt: skip
+        """Return the figure for a model of your own and a text, which the page cannot change.
+
+        model: a `SequenceModel`, or a module that applies its `embedding`, `recurrent` and `linear` in this order.
+        `recurrent` is a layer of torch or the companion, in one direction. The figure computes with a copy in float64,
+        without dropout. vocabulary: that of the model, or a list of its characters. text: 2 to 120 of them. place: of
+        the predicted character, from 1; the last if None. language: of the words.
+
+        TypeError for an argument of another type; ValueError for sizes that do not fit, for characters that the
+        vocabulary lacks, and for results that are not finite.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a string, not {type(text).__name__}")
+        vocabulary = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary.of(vocabulary)
+        reader = copy_of(model, len(vocabulary))
+        last = len(vocabulary.encode(text, strict=True)) - 1
+        if not 1 <= last < MAX_LENGTH:
+            raise ValueError(f"text must have 2 to {MAX_LENGTH} characters, not {last + 1}")
+        if place is not None and (isinstance(place, bool) or not isinstance(place, int)):
+            raise TypeError(f"place must be an int or None, not {type(place).__name__}")
+        if place is not None and not 1 <= place <= last:
+            raise ValueError(f"place must be from 1 to {last}, not {place}: the text has {last + 1} characters")
+        own = {type(reader.recurrent).__name__: reader}, vocabulary
+        return cls(language, _own=own, text=text, place=last if place is None else place)
 
     def surprise(self, kind: str) -> float:
         """Return -log p, where p is the network's probability of the character at the place."""
@@ -63,55 +107,55 @@ class Past(Loading):
         return int(influence.reach(getattr(self, self.measure)(kind), share))
 
     @property
-    def _own(self):
+    def _text_language(self):
         return self.language if self.language in TEXTS else "en"
+
+    @property
+    def _models(self):
+        """Return the models by kind, and their vocabulary."""
+        return self._own or networks_of(self._text_language)
 
     def _prediction(self, kind):
         """Return the network, the indices before the place, and the index at the place."""
-        models, vocabulary = networks_of(self._own)
+        models, vocabulary = self._models
         if kind not in models:
             raise ValueError(f"kind must be one of {', '.join(models)}, not {kind!r}")
         indices = vocabulary.encode(self.text)
         return models[kind], indices[: self.place], indices[self.place]
 
-    def _networks(self):
-        """Return file name, size, and the networks' results at the current place."""
-        path = path_of(self._own)
-
-        def rounded(values):
-            reaches = [int(influence.reach(values, share)) for share in (0.5, 0.9)]
-            return {"values": [round(value, 4) for value in values.tolist()], "reaches": reaches}
-
-        results = {
-            kind: {
-                "loss": round(self.surprise(kind), 4),
-                "gradient": rounded(self.gradient(kind)),
-                "without": rounded(self.without(kind)),
-            }
-            for kind in OURS
-        }
-        return {
-            "file": f"{path.parent.name}/{path.name}", "bytes": path.stat().st_size,
-            "text": self.text, "place": self.place, "asked": results,
-        }  # fmt: skip
+    def _results(self, digits):
+        """Return kind → the surprise at each place of the text, and both measures; lists, rounded."""
+        models, vocabulary = self._models
+        results = {}
+        for kind, model in models.items():
+            measured = influence.at_all_places(model, vocabulary.encode(self.text))
+            if not all(values.isfinite().all() for values in measured):
+                raise ValueError("the model's results are not finite: its parameters may have NaN or infinity")
+            losses, *rows = (values.round(decimals=digits).tolist() for values in measured)
+            gradient, without = ([row[: k + 1] for k, row in enumerate(matrix)] for matrix in rows)
+            results[kind] = {"loss": losses, "gradient": gradient, "without": without}
+        return results
 
     @default("text")
     def _text(self):
-        return TEXTS[self._own]
+        return TEXTS[self._text_language]
 
     @default("place")
     def _place(self):
-        return PLACES[self._own] if self.text == TEXTS[self._own] else len(characters(self.text)) - 1
+        first = min(self.text.find(mark) % 999 for mark in "”」")  # 998 if it is missing
+        return first if self.text in TEXTS.values() else len(characters(self.text)) - 1
 
     @validate("text")
     def _check_text(self, proposal):
         text = normalise(proposal.value)
         try:
-            length = len(networks_of(self._own)[1].encode(text, strict=True))
+            length = len(self._models[1].encode(text, strict=True))
         except ValueError as error:
             raise TraitError(f"text: {error}") from None
         if not 2 <= length <= MAX_LENGTH:
             raise TraitError(f"text has {length} characters; from 2 to {MAX_LENGTH} are allowed")
+        if self._own and self.networks and text != self.networks["text"]:
+            raise TraitError("text cannot be changed here: make another figure with Past.of")
         return text
 
     @validate("place")
@@ -126,3 +170,29 @@ class Past(Loading):
     @observe("text")
     def _clip_place(self, _):
         self.place = min(self.place, len(characters(self.text)) - 1)
+
+
+def copy_of(model: Any, vocab_size: int) -> SequenceModel:
+    """Return a copy of a model's three parts on the CPU, in float64 and in evaluation mode."""
+    try:
+        copied: Any = copy.deepcopy(nn.ModuleList([model.embedding, model.recurrent, model.linear]))
+        embedding, recurrent, linear = copied.to("cpu", torch.float64)
+        rows, features, outputs = embedding.num_embeddings, linear.in_features, linear.out_features
+        recurrent.batch_first = False  # the copy's results are the same with time first
+        reader = SequenceModel(embedding, recurrent, vocab_size)
+    except (AttributeError, TypeError) as error:
+        raise TypeError(
+            "model must have an embedding, a recurrent layer of torch or the companion, and a linear layer, named "
+            f"embedding, recurrent and linear: {error}"
+        ) from None
+    if not rows == outputs == vocab_size:
+        raise ValueError(
+            f"the vocabulary has {vocab_size} characters, but the embedding has {rows} rows and the linear layer "
+            f"{outputs} outputs"
+        )
+    if features != reader.linear.in_features:
+        raise ValueError(
+            f"the recurrent layer has {reader.linear.in_features} features, the linear layer reads {features}"
+        )
+    reader.linear = linear
+    return reader.eval()

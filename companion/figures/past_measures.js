@@ -54,11 +54,3 @@ export const lossIncreases = (model, indices, place) => {
     return loss(forward(model, after, { tape, t }), after.length) - full;
   });
 };
-
-/* The number of last characters that together have this share of the sum of all absolute values. */
-export const reach = (values, share) => {
-  const target = share * values.reduce((sum, value) => sum + Math.abs(value), 0);
-  let [sum, n] = [0, 0];
-  while (n < values.length && (n === 0 || sum < target)) sum += Math.abs(values[values.length - ++n]);
-  return n;
-};

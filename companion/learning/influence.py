@@ -40,9 +40,39 @@ def surprise(model: Any, past: Tensor, target: Tensor | int) -> Tensor:
     with evaluation_of(model):
         if len(past):
             y = model(past)[0][-1]
-        else:  # a state of zeros
-            y = model.linear.bias.expand(past.size(1), -1)
+        else:
+            y = model.linear(zero_states(model, past.size(1)))
         return -torch.log_softmax(y, dim=-1)[:, target]
+
+
+def zero_states(model: Any, batch: int) -> Tensor:
+    """Return the state before the first character, (batch, hidden_size)."""
+    return model.linear.weight.new_zeros(batch, model.linear.in_features)
+
+
+def at_all_places(model: Any, indices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return -log p of each character but the first, (T), and both measures for the characters before it, (T, T).
+
+    indices: of the text, (T + 1). Row k of `gradients` and of `taken_away` is for character k + 1: it has k + 1 values,
+    then zeros. All rows need one pass forwards and backwards each, since the texts without a character form a batch.
+    """
+    past, targets, T = indices[:-1], indices[1:], len(indices) - 1
+    with evaluation_of(model):
+        with torch.enable_grad():
+            # in sequence k the loss is that of character k + 1
+            x = model.embedding(past)[:, None].detach().repeat(1, T, 1).requires_grad_()
+            h, _ = model.recurrent(x)
+            losses = F.cross_entropy(model.linear(h.diagonal().T), targets, reduction="none")
+            (dx,) = torch.autograd.grad(losses.sum(), x)
+        # sequence t lacks character t; its state k has read k characters
+        h = zero_states(model, T)[None]
+        if T > 1:
+            without = torch.stack([torch.cat([past[:t], past[t + 1 :]]) for t in range(T)], dim=1)
+            h = torch.cat([h, model.recurrent(model.embedding(without))[0]])
+        rises = [
+            F.cross_entropy(model.linear(h[k]), targets[k].expand(T), reduction="none") - losses[k] for k in range(T)
+        ]
+    return losses.detach(), dx.norm(dim=-1).T, torch.stack(rises).detach().tril()
 
 
 def reach(values: Tensor, share: float) -> Tensor:

@@ -136,8 +136,8 @@ shared_page = functools.cache(SharedPage)
 def figure_page(browser, name, language="en", want=weights, clock=False, **values):
     """Yield the page of the figure `name`, whose `window.model` is the figure's model. Fail on console errors.
 
-    values: of its traits. want: name → bytes of a file that the figure requests. clock: stop the time; only
-    `page.clock` moves it. width, motion: of the page.
+    values: of its traits; or `figure`, the figure itself. want: name → bytes of a file that the figure requests.
+    clock: stop the time; only `page.clock` moves it. width, motion: of the page.
     """
     shared = shared_page(browser, clock)
     page = shared.page
@@ -147,7 +147,7 @@ def figure_page(browser, name, language="en", want=weights, clock=False, **value
     page.emulate_media(color_scheme="light", reduced_motion=values.pop("motion", "no-preference"))
     shared.errors.clear()
     shared.want = want
-    page.set_content(page_of(KINDS[name](language=language, **values)))
+    page.set_content(page_of(values.pop("figure", None) or KINDS[name](language=language, **values)))
     page.wait_for_selector("figcaption")
     yield page
     assert shared.errors == []

@@ -1,12 +1,17 @@
 """Test the figure Attention: the page's outputs and attention weights equal Python's."""
 
 import json
+import re
 
 import pytest
 import torch
+from torch import nn
+from traitlets import TraitError
 
+import companion
 from companion.figures import Attention
 from companion.figures.attention import EXAMPLES
+from companion.figures.figure import words
 from companion.learning.numeral_readers import LANGUAGES
 from companion.learning.numerals import TRAINED, in_words, known_words, split
 from tests.figures.figure_page import compose, figure_page, get, in_states, load, move
@@ -18,9 +23,9 @@ each_on_the_page = pytest.mark.parametrize(
 )
 DIGITS = "() => [...document.querySelectorAll('.both output')].map((output) => output.textContent)"
 # For each row of the grid: sign, probability, and opacities of the squares.
-ROWS = """() => [...document.querySelectorAll("svg.drawing > g")].map((row) => [
+ROWS = """() => [...document.querySelectorAll("svg.drawing > g[cursor]")].map((row) => [
     row.children[0].textContent, row.children[1].textContent,
-    [...row.querySelectorAll("rect")].map((square) => Number(square.getAttribute("fill-opacity"))),
+    [...row.querySelectorAll(":scope > g rect")].map((square) => Number(square.getAttribute("fill-opacity"))),
 ])"""
 
 
@@ -44,14 +49,16 @@ def assert_equals_python(page, figure):
 
 @each
 def test_examples_have_the_intended_outcomes(language):
-    """Check which examples are right: four with attention, one of them only with it; the one of ten digits never."""
+    """Check which examples are right: four with attention, the first only with it; the one of ten digits never."""
     right, figure = {}, Attention(language)
     for number, text in figure.reader["examples"]:
         assert split(text, language) == in_words(number, language)
         right[number] = [figure.written(text, kind).digits == str(number) for kind in (True, False)]
     assert [*right] == EXAMPLES[language] and figure.text == figure.reader["examples"][0][1]
-    first, short, zeros, long, longest = EXAMPLES[language]
-    assert right == {first: [True] * 2, short: [True] * 2, zeros: [True, False], long: [True] * 2, longest: [False] * 2}
+    zeros, middle, short, long, longest = EXAMPLES[language]
+    assert right == {zeros: [True, False], **dict.fromkeys((middle, short, long), [True] * 2), longest: [False] * 2}
+    table = words(language, "attention")
+    assert table["right"] == [True, False].index(right[zeros][1]) and len(table["answers"]) == 2
     assert len(str(longest)) == TRAINED + 1
     json.dumps(figure.get_state(), allow_nan=False)  # a page can read it
 
@@ -64,7 +71,8 @@ def test_page_equals_python(language, browser):
         for is_loaded in (False, True):
             if is_loaded:
                 load(page)
-            for button in page.get_by_role("group").get_by_role("button").all():
+            examples = page.get_by_role("group", name=words(language, "attention")["examples"])
+            for button in examples.get_by_role("button").all():
                 button.click()
                 figure.text = get(page, "text")
                 assert str(dict(map(reversed, figure.reader["examples"]))[figure.text]) == button.text_content()
@@ -82,39 +90,76 @@ def test_page_equals_python(language, browser):
 
 
 def test_one_digit_after_another(browser):
-    """Check rows, frame and sentence at each step, and that the grid keeps its size."""
+    """Check rows, frame, sentence and both outputs at each step, and that the grid keeps its size."""
     figure = Attention()
     output, read = figure.written(), figure.words_read()
+    both = [figure.written(attention=kind).digits for kind in (True, False)]
     with figure_page(browser, "attention") as page:
-        look = """() => [document.querySelectorAll("svg.drawing > g > text:first-child:not(:empty)").length,
-            [...document.querySelectorAll("svg.drawing > g")].filter((row) => row.firstChild.textContent.trim()).length,
-            Number(document.querySelector("svg.drawing > rect").getAttribute("y")), document.querySelector(".report").textContent,
-            document.querySelector("svg.drawing").getAttribute("viewBox"), document.querySelector("input").value,
-            document.querySelector("output").textContent]"""  # noqa: E501
+        look = """() => [
+            [...document.querySelectorAll("svg.drawing > g[cursor]")].filter((row) => row.firstChild.textContent.trim()).length,
+            Number([...document.querySelectorAll("svg.drawing > rect")].at(-1).getAttribute("y")), document.querySelector(".seen .report").textContent,
+            document.querySelector("svg.drawing").getAttribute("viewBox"), document.querySelector("input[type=range]").value,
+            document.querySelector(".control output").textContent,
+            [...document.querySelectorAll('.both output')].map((output) => output.textContent)]"""  # noqa: E501
+        assert get(page, "t") == 1
         results = in_states(page, [{"t": t} for t in range(1, 14)], look)
         T = len(output.p)
-        for t, (_, rows, frame, said, box, value, shown) in enumerate(results, start=1):
+        for t, (rows, frame, said, box, value, shown, digits) in enumerate(results, start=1):
             k = min(t, T) - 1
             weight, word = output.weights[k].max().item(), read[int(output.weights[k].argmax())]
             begin = f"Writes {output.digits[k]}" if k < T - 1 else "Ends"
-            assert said == f"{begin} with probability {output.p[k]:.2f}, and looks mostly at ‘{word}’ ({weight:.2f})."
-            assert (rows, frame, value, shown) == (k + 1, 78 + 21 * k, str(k + 1), f"{k + 1} / {T}")
-            assert box == results[0][4]
+            assert said == f"{begin} (p = {output.p[k]:.2f}) and looks mostly at ‘{word}’ ({weight:.2f})."
+            assert (rows, frame, value, shown) == (k + 1, 76 + 18 * k, str(k + 1), f"{k + 1} / {T}")
+            assert box == results[0][3] and digits == [text[:t] for text in both]
         move(page, attention=False, t=2)
-        assert page.locator(".report").first.text_content().startswith("Writes 1 with probability")
-        assert "last state" in page.locator(".report").first.text_content()
+        assert page.locator(".seen .report").text_content().startswith(f"Writes {both[1][1]} (p = ")
+        assert "last state" in page.locator(".seen .report").text_content()
+
+
+def test_a_row_and_a_column_are_pressed(browser):
+    """Check that rows, also later ones, and words can be pressed, and that squares show the companion's weights."""
+    figure = Attention()
+    weights, read = figure.written().weights, figure.words_read()
+    with figure_page(browser, "attention") as page:
+        row = page.locator("svg.drawing > g[cursor]").nth(6)
+        row.locator("> rect").click()
+        assert get(page, "t") == 7
+        page.locator("svg.drawing > text[cursor]").nth(4).click()
+        assert get(page, "word") == 5
+        k = int(weights[:7, 4].argmax())
+        said = f"‘{read[4]}’: most in row {k + 1} ({weights[k, 4]:.2f})."
+        assert page.locator(".seen .report").text_content().endswith(said)
+        column, _ = page.locator("svg.drawing > rect").all()
+        assert column.is_visible() and float(column.get_attribute("x")) == 58 + 4 * 300 / 8
+        page.get_by_role("slider", name="column").press("ArrowRight")
+        page.get_by_role("slider", name="row").press("ArrowLeft")
+        assert get(page, "word") == 6 and get(page, "t") == 6
+        row = page.locator("svg.drawing > g[cursor]").nth(3)
+        for j in range(8):
+            row.locator("g g").nth(j).hover()
+            assert page.locator(".pointed").text_content() == f"8 ← ‘{read[j]}’: {weights[3, j]:.4f}"
+        page.locator("svg.drawing > text[cursor]").nth(5).click()
+        move(page)
+        assert get(page, "word") == 0 and not column.is_visible()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_fits_one_screen(browser, language):
+    for width, part, most in ((360, ".seen", 400), (768, ".together", 720)):
+        with figure_page(browser, "attention", language, width=width, t=13) as page:
+            assert page.locator(part).bounding_box()["height"] <= most
 
 
 def test_play_stops_at_the_end(browser):
     with figure_page(browser, "attention", clock=True) as page:
         page.get_by_role("button", name="Play").press("Enter")
-        for t in range(1, 7):
+        for t in range(1, 10):
             assert get(page, "t") == t
             page.clock.run_for(700)
-        assert page.get_by_role("button", name="Play").count() == 1 and get(page, "t") == 7
-        page.get_by_role("button", name="987654321").click()
+        assert page.get_by_role("button", name="Play").count() == 1 and get(page, "t") == 10
+        page.get_by_role("button", name="412007").click()
         page.clock.run_for(100)
-        assert page.locator("output").first.text_content() == "10 / 10"
+        assert page.locator(".control output").first.text_content() == "7 / 7"
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
@@ -124,7 +169,7 @@ def test_the_longest_numbers_fit(language, browser):
         load(page)
         for word in ("seventeen" if language == "en" else "七", known_words(language)[1]):
             type_in(page, f"{word} " * 25)
-            letters = page.evaluate("""() => [...document.querySelectorAll("svg.drawing > text")].map((text) => {
+            letters = page.evaluate("""() => [...document.querySelectorAll("svg > text[cursor]")].map((text) => {
                 const { left, right, top } = text.getBoundingClientRect();
                 const { a, b } = text.getScreenCTM();
                 return [left, right, top, parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b)];
@@ -139,7 +184,7 @@ def test_the_longest_numbers_fit(language, browser):
 
 
 def test_first_difference_of_the_two_outputs(browser):
-    with figure_page(browser, "attention", text="seven hundred million eight hundred thousand and nine") as page:
+    with figure_page(browser, "attention", t=13) as page:
         bold = page.locator(".both output b").all_text_contents()
         assert page.evaluate(DIGITS) == ["700800009", "700080009"] and bold == ["800009", "080009"]
         assert page.locator(".both .now").all_text_contents() == ["with attention", "700800009"]
@@ -151,7 +196,7 @@ def test_unknown_words_are_named(browser):
     """Check that invalid text stays in its box and not in the model; an unfinished composition is not reported."""
     with figure_page(browser, "attention", "ja") as page:
         move(page, text="三百")
-        assert "読み込めば" in page.locator(".report").first.text_content()
+        assert "読み込" in page.locator(".seen .report").text_content()
         load(page)
         assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
         box, said = page.get_by_label("漢数字で書いた数"), page.locator(".report[id]")
@@ -170,5 +215,97 @@ def test_unknown_words_are_named(browser):
 
 
 def test_capitals_hyphens_and_commas():
-    assert Attention("xx").text == "four hundred and twelve thousand and seven"
+    assert Attention("xx").text == "seven hundred million eight hundred thousand and nine"
     assert Attention(text=" Twenty-one,").words_read() == split("twenty one", "en")
+
+
+READ, WRITTEN = ["a_b", "=", "longer than eleven", "d", "e"], ["x = y", "é", "z"]
+
+
+def inputs(E=8, kdim=8, vdim=8, dtype=torch.float64):
+    torch.manual_seed(0)
+    return torch.randn(3, E, dtype=dtype), torch.randn(5, kdim, dtype=dtype), torch.randn(5, vdim, dtype=dtype)
+
+
+LAYERS = {
+    "torch": lambda: nn.MultiheadAttention(8, 2, dropout=0.5, batch_first=True, dtype=torch.float64),
+    "companion": lambda: companion.MultiheadAttention(8, 4, dtype=torch.float64),
+    "no bias, other sizes": lambda: nn.MultiheadAttention(8, 1, bias=False, kdim=6, vdim=7, dtype=torch.float64),
+    "float16": lambda: nn.MultiheadAttention(8, 2, dtype=torch.float16),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_own_layer(browser, name):
+    """Compare each head's weights, and their mean, with the layer's own; the layer is unchanged."""
+    layer = LAYERS[name]().train()
+    q, k, v = inputs(8, layer.kdim, layer.vdim, layer.out_proj.weight.dtype)
+    before = {key: value.clone() for key, value in layer.state_dict().items()}
+    figure = Attention.of(layer, q, k, READ, WRITTEN, v)
+    assert layer.training and all(torch.equal(before[key], value) for key, value in layer.state_dict().items())
+    assert layer.out_proj.weight.grad is None and layer.out_proj.weight.dtype == q.dtype
+    layer = layer.eval().double()
+    _, heads = layer(q.double(), k.double(), v.double(), average_attn_weights=False)
+    expected = torch.cat([heads.mean(0, keepdim=True), heads]).detach()
+    shown = torch.tensor(figure.reader["heads"], dtype=torch.float64)
+    torch.testing.assert_close(shown, expected, rtol=0, atol=1e-9)
+    assert "\n" not in repr(figure)
+    with figure_page(browser, "attention", figure=figure) as page:
+        for head in range(len(expected)):
+            move(page, head=head)
+            rows = page.evaluate(ROWS)
+            assert [sign for sign, _, _ in rows] == WRITTEN
+            torch.testing.assert_close(
+                torch.tensor([row for *_, row in rows]), expected[head].float(), rtol=0, atol=6e-4
+            )
+            page.locator("svg.drawing > g[cursor]").nth(1).locator("g g").nth(2).hover()
+            assert page.locator(".pointed").text_content() == f"é ← ‘{READ[2]}’: {expected[head, 1, 2]:.4f}"
+        assert page.locator(".question, .both, textarea").count() == 0 and page.get_by_role("group").count() == 0
+        assert page.get_by_role("combobox").count() == (len(expected) > 2)
+
+
+def test_own_layer_in_a_file(browser, tmp_path):
+    figure = Attention.of(LAYERS["torch"](), *inputs()[:2], READ, WRITTEN)
+    figure.head = 2
+    figure.save(tmp_path / "mine.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "mine.html").as_uri())
+    shown = torch.tensor([row for *_, row in page.evaluate(ROWS)])
+    torch.testing.assert_close(shown, torch.tensor(figure.reader["heads"][2]), rtol=0, atol=6e-4)
+    page.close()
+
+
+q, k, _ = inputs()
+layer = LAYERS["torch"]()
+bad = q.clone()
+bad[1, 2] = torch.nan
+REFUSED = [
+    (TypeError, "layer must be", (nn.Linear(8, 8), q, k, READ, WRITTEN)),
+    (TypeError, "query must be a tensor", (layer, q.tolist(), k, READ, WRITTEN)),
+    (TypeError, "read must be a list of strings", (layer, q, k, "abcde", WRITTEN)),
+    (TypeError, "written must be a list of strings", (layer, q, k, READ, [1, 2, 3])),
+    (ValueError, "read must have 1 to 25 strings, not 26", (layer, q, k, ["a"] * 26, WRITTEN)),
+    (ValueError, "query must have the shape (3, 8), not (3, 1, 8)", (layer, q[:, None], k, READ, WRITTEN)),
+    (ValueError, "key must have the shape (5, 8), not (3, 8)", (layer, q, q, READ, WRITTEN)),
+    (ValueError, "query must be finite: row 1 is not", (layer, bad, k, READ, WRITTEN)),
+    (ValueError, "add_bias_kv", (nn.MultiheadAttention(8, 2, add_bias_kv=True), q, k, READ, WRITTEN)),
+    (ValueError, "value is needed", (nn.MultiheadAttention(8, 2, vdim=3), q, k, READ, WRITTEN)),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "arguments"), REFUSED, ids=[message for _, message, _ in REFUSED])
+def test_own_layer_is_refused(error, message, arguments):
+    with pytest.raises(error, match=re.escape(message)):
+        Attention.of(*arguments)
+
+
+def test_own_head_is_refused():
+    with pytest.raises(TraitError, match="head must be from 0 to 2, not 3"):
+        Attention.of(layer, q, k, READ, WRITTEN).head = 3
+    with pytest.raises(TraitError, match="head must be from 0 to 0, not 1"):
+        Attention().head = 1
+    with torch.no_grad():
+        broken = LAYERS["torch"]()
+        broken.in_proj_weight[0, 0] = torch.inf
+    with pytest.raises(ValueError, match="weights are not finite"):
+        Attention.of(broken, q, k, READ, WRITTEN)

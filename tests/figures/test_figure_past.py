@@ -1,13 +1,24 @@
 """Test the figure Past: the page's attribution measures equal Python's."""
 
+import copy
+import json
+import math
+import re
+import tomllib
+from types import SimpleNamespace
+
 import pytest
 import torch
+from torch import nn
+from traitlets import TraitError
 
 import companion
 from companion.figures import Past
+from companion.figures.figure import read
 from companion.figures.past import PLACES, TEXTS
 from companion.learning import influence
 from companion.learning.sequence_model import SequenceModel
+from companion.learning.text import Vocabulary, characters
 from tests.figures.figure_page import figure_page, get, in_states, load, move, serve_modules
 
 KINDS = ["RNN", "GRU", "LSTM"]
@@ -36,7 +47,7 @@ def test_measures_equal_pythons(browser):
             p.data *= 2
     weights = {f"{kind}.{name}": p.detach() for kind, model in models.items() for name, p in model.named_parameters()}
     indices = torch.randint(9, (30,))
-    with serve_modules(browser, "past_measures") as ask:
+    with serve_modules(browser, "past_measures", "numbers") as ask:
         results = ask(MEASURED, [{"weights": weights, "indices": indices, "place": place} for place in (1, 11, 29)])
     for place, result in zip((1, 11, 29), results, strict=True):
         past, target = indices[:place], indices[place]
@@ -60,12 +71,10 @@ def rows(figure):
     table = []
     for kind in KINDS:
         loss = figure.surprise(kind)
-        p = torch.tensor(-loss).exp().item()
-        chance = "< 0.001" if p < 0.0005 else f"{p:.3f}" if p < 0.005 else f"{p:.2f}"
         table.append(
             [
                 kind,
-                chance,
+                chance(loss),
                 f"{loss / torch.log(torch.tensor(2.0)).item():.1f}",
                 str(figure.reach(kind, 0.5)),
                 str(figure.reach(kind)),
@@ -74,16 +83,36 @@ def rows(figure):
     return table
 
 
+@pytest.mark.parametrize("language", TEXTS)
+def test_stored_results_equal_pythons(language):
+    """Check every place of the first text, by both measures; and where the figure opens."""
+    figure = Past(language)
+    first = figure.place
+    assert first < PLACES[language] and characters(figure.text)[first] == characters(figure.text)[PLACES[language]]
+    assert figure.pictured["place"][language] == PLACES[language]
+    assert len(json.dumps(figure.networks)) < 100_000
+    for place in range(1, len(characters(figure.text)), 1 if language == "en" else 7):
+        figure.place = place
+        for kind in KINDS:
+            stored = figure.networks["results"][kind]
+            assert abs(stored["loss"][figure.place - 1] - figure.surprise(kind)) < 6e-4
+            for measure in ("without", "gradient"):
+                values = torch.tensor(stored[measure][figure.place - 1], dtype=torch.float64)
+                torch.testing.assert_close(values, getattr(figure, measure)(kind), rtol=0, atol=6e-4)
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("language", TEXTS)
 def test_table_equals_pythons_results(browser, language):
-    """Check the stored results before the weights are loaded, then places of another text, by both measures."""
+    """Check stored results before the weights are loaded, then places of another text, by both measures."""
     with figure_page(browser, "past", language) as page:
-        assert page.evaluate(SHOWN) == rows(Past(language))
-        (unknown,) = in_states(page, [{"place": 3}], SHOWN)
+        for place in (3, Past(language).place, PLACES[language]):
+            move(page, place=place)
+            assert page.evaluate(SHOWN) == rows(Past(language, place=place))
+        text = TEXTS[language][2:40]
+        (unknown,) = in_states(page, [{"text": text, "place": 3}], SHOWN)
         assert {cell for row in unknown for cell in row[1:]} == {"–"}
         load(page)
-        text = TEXTS[language][2:40]
         page.locator("textarea").fill(text)
         states = [
             {"text": text, "place": place, "measure": measure}
@@ -96,16 +125,91 @@ def test_table_equals_pythons_results(browser, language):
             assert page.evaluate(SHOWN) == rows(Past(language, **state)), state
 
 
+@pytest.mark.parametrize("language", TEXTS)
+def test_right_answer(language):
+    """Compute the right answer: the character without which the LSTM expects the last closing mark least."""
+    table = tomllib.loads(read(f"words/{language}.toml"))["past"]
+    if "question" not in table:
+        return
+    figure = Past(language, place=PLACES[language])
+    text = characters(figure.text)
+    k = {kind: int(figure.without(kind).argmax()) for kind in KINDS}
+    kinds = [k["LSTM"] == figure.place - 1, text[k["LSTM"]] in "“「", True]
+    assert table["right"] == kinds.index(True)
+    if language == "en":  # the explanation
+        assert k["RNN"] == figure.place - 1
+
+
+# The pixel at which the drawing shows the letter of character k, or, if a network is named, its bar below this letter.
+AT = """([k, name]) => {
+    const svg = document.querySelector("svg.drawing"), { left, top, width } = svg.getBoundingClientRect();
+    const place = (text) => [text.getAttribute("x"), text.getAttribute("y")].map((value) => value * width / 360);
+    const [x, y] = place([...svg.querySelectorAll("text[font-family]")][k]);
+    const names = [...svg.querySelectorAll("text")].filter((text) => text.textContent === name);
+    return [left + x, top + (name ? names.map((text) => place(text)[1]).find((middle) => middle > y) : y)];
+}"""
+
+
+def chance(loss):
+    p = math.exp(-loss)
+    return "< 0.001" if p < 0.0005 else f"{p:.3f}" if p < 0.005 else f"{p:.2f}"
+
+
+def test_the_pointer_shows_values(browser):
+    """Check bars of all networks on both lines, by both measures, with the stored results."""
+    figure = Past(place=PLACES["en"])
+    text = characters(figure.text)
+    with figure_page(browser, "past", place=PLACES["en"]) as page:
+        for kind in KINDS:
+            without, gradient, loss = figure.without(kind), figure.gradient(kind), figure.surprise(kind)
+            for k in (1, 6, 40, figure.place - 1):
+                move(page, measure="without")
+                page.mouse.move(*page.evaluate(AT, [k, kind]))
+                p = f"p {chance(loss)} → {chance(loss + without[k].item())}"
+                shown = page.locator(".pointed").text_content().replace("−", "-")
+                match = re.fullmatch(rf"{kind}, ‘\xa0{re.escape(text[k])}\xa0’: (-?[\d.]+) bits, {p}", shown)
+                assert match and abs(float(match[1]) - without[k].item() / math.log(2)) < 0.006
+                move(page, measure="gradient")
+                page.mouse.move(0, 0)
+                page.mouse.move(*page.evaluate(AT, [k, kind]))
+                share = float(re.fullmatch(rf"{kind}, .*: ([\d.]+) %", page.locator(".pointed").text_content())[1])
+                assert abs(share - 100 * (gradient[k] / gradient.sum()).item()) < 0.06
+        page.mouse.move(*page.evaluate(AT, [figure.place + 3, "LSTM"]))
+        assert not page.locator(".pointed").is_visible()  # the networks have not read this character
+
+
+def test_letters_have_a_fixed_width(browser):
+    """Check that letters are in a grid of equal columns, and that a Japanese letter takes two."""
+    look = """() => [...document.querySelectorAll("svg text[font-family]")].map((text) =>
+        [text.textContent, Number(text.getAttribute("x")), text.getComputedTextLength()])"""
+    for language, width in (("en", 9), ("ja", 18)):
+        with figure_page(browser, "past", language) as page:
+            letters = page.evaluate(look)
+            assert [letter.replace("⏎", "\n") for letter, *_ in letters] == characters(TEXTS[language])
+            assert {b[1] - a[1] for a, b in zip(letters[:10], letters[1:10], strict=False)} == {width}
+            widths = [length for letter, _, length in letters if letter.isascii() and letter.isalpha()]
+            assert max(widths, default=0) - min(widths, default=0) < 0.1
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_it_fits_one_screen(browser, language):
+    for width, part, most in ((360, ".seen", 400), (768, ".together", 720)):
+        with figure_page(browser, "past", language, width=width, place=PLACES[language]) as page:
+            assert page.locator(part).bounding_box()["height"] <= most
+
+
 def test_a_reader_chooses_a_place_and_writes(browser):
     with figure_page(browser, "past") as page:
         page.get_by_role("button", name="gradient").press("Enter")
+        page.mouse.click(*page.evaluate(AT, [30, None]))  # before the weights are loaded
+        assert get(page, "place") == 30
         load(page)
-        page.locator("svg.drawing rect[cursor=pointer]").nth(4).click()
+        page.mouse.click(*page.evaluate(AT, [5, None]))
         assert page.evaluate("[model.get('place'), model.get('measure')]") == [5, "gradient"]
         page.get_by_role("slider", name="place").press("ArrowRight")
         assert get(page, "place") == 6
         page.locator("textarea").fill("The fox ☃")
-        assert "☃" in page.locator("p.report[role=status]").nth(1).text_content()
+        assert "☃" in page.locator("p.report[id]").text_content()
         assert get(page, "text") == TEXTS["en"]  # invalid text does not change the model
         page.locator("textarea").fill("The fox")
         page.wait_for_function("model.get('text') === 'The fox' && model.get('place') < 7")
@@ -114,4 +218,107 @@ def test_a_reader_chooses_a_place_and_writes(browser):
 def test_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind must be one of RNN, GRU, LSTM"):
         Past().surprise("CNN")
-    assert PLACES["en"] == Past().place
+
+
+LETTERS = "abcdefg =\n"
+TEXT = "bad cab = a\nfed bag"
+
+
+def sequence(layer, E=4, bias=True):
+    """Return a module with the parts of a model, in the layer's type."""
+    size = layer.proj_size or layer.hidden_size
+    model = SimpleNamespace(embedding=nn.Embedding(10, E), recurrent=layer, linear=nn.Linear(size, 10, bias=bias))
+    return nn.ModuleDict(vars(model)).to(next(layer.parameters()).dtype), model
+
+
+LAYERS = {
+    "torch RNN": lambda: nn.RNN(4, 6, dtype=torch.float64),
+    "torch GRU": lambda: nn.GRU(4, 6, 2, bias=False, batch_first=True, dropout=0.5),
+    "torch LSTM": lambda: nn.LSTM(4, 6, 2, proj_size=3, dtype=torch.float16),
+    "companion LSTM": lambda: companion.LSTM(4, 6, 2, dtype=torch.float64),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_own_model(browser, name):
+    """Compare both measures at every place with autograd through the reader's layer, which is unchanged."""
+    torch.manual_seed(0)
+    layer = LAYERS[name]()
+    module, model = sequence(layer, bias="GRU" not in name)
+    before = copy.deepcopy(module.train().state_dict())
+    figure = Past.of(model, TEXT, list(LETTERS), 4)
+    assert all(m.training for m in module.modules()) and all(p.grad is None for p in module.parameters())
+    assert all(torch.equal(before[key], value) for key, value in module.state_dict().items())
+    assert layer.batch_first == ("GRU" in name) and "\n" not in repr(figure)
+    layer.batch_first = False
+    module.eval().double()
+    kind, indices = name.split()[1], Vocabulary.of(LETTERS).encode(TEXT)
+
+    def loss_of(vectors, target):
+        h = layer(vectors[:, None])[0][-1, 0] if len(vectors) else torch.zeros(model.linear.in_features).double()
+        return nn.functional.cross_entropy(model.linear(h), target)
+
+    (shown,) = figure.networks["results"].values()
+    assert [*figure.networks["results"]] == [kind]
+    for place in range(1, len(TEXT)):
+        x = model.embedding(indices[:place]).detach().requires_grad_()
+        loss = loss_of(x, indices[place])
+        (dx,) = torch.autograd.grad(loss, x)
+        rises = [loss_of(torch.cat([x[:t], x[t + 1 :]]), indices[place]).item() - loss.item() for t in range(place)]
+        figure.place = place
+        for measure, expected in (("gradient", dx.norm(dim=1)), ("without", torch.tensor(rises, dtype=torch.float64))):
+            torch.testing.assert_close(getattr(figure, measure)(kind), expected, rtol=0, atol=1e-10)
+            stored = torch.tensor(shown[measure][place - 1], dtype=torch.float64)
+            torch.testing.assert_close(stored, expected, rtol=0, atol=2e-9)
+        assert abs(shown["loss"][place - 1] - loss.item()) < 2e-9
+    with figure_page(browser, "past", figure=figure) as page:
+        for place in (1, 5, len(TEXT) - 1):
+            figure.place = place
+            if place > 1:
+                page.mouse.click(*page.evaluate(AT, [place, None]))
+            move(page, place=place)
+            p, bits = chance(figure.surprise(kind)), f"{figure.surprise(kind) / math.log(2):.1f}"
+            reaches = [str(figure.reach(kind, share)) for share in (0.5, 0.9)]
+            assert page.evaluate(SHOWN) == [[kind, p, bits, *reaches]]
+        assert page.locator(".question, textarea").count() == 0
+        assert page.get_by_role("button").filter(has_text="kB").count() == 0
+
+
+def test_own_model_in_a_file(browser, tmp_path):
+    torch.manual_seed(0)
+    model = SequenceModel(companion.Embedding(10, 4), companion.GRU(4, 6), 10)
+    figure = Past.of(model, TEXT, Vocabulary.of(LETTERS))
+    assert figure.place == len(TEXT) - 1
+    figure.save(tmp_path / "mine.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "mine.html").as_uri())
+    assert page.evaluate(SHOWN)[0][1] == chance(figure.surprise("GRU"))
+    page.close()
+    with pytest.raises(TraitError, match="text cannot be changed here"):
+        figure.text = "bad"
+
+
+small = SequenceModel(nn.Embedding(10, 4), nn.LSTM(4, 6), 10)
+both_ways = SimpleNamespace(embedding=nn.Embedding(10, 4), recurrent=nn.LSTM(4, 6, bidirectional=True))
+both_ways.linear = nn.Linear(12, 10)
+wrong_size = SimpleNamespace(embedding=small.embedding, recurrent=small.recurrent, linear=nn.Linear(7, 10))
+broken = copy.deepcopy(small)
+broken.linear.bias.data[0] = torch.nan
+REFUSED = [
+    (TypeError, "text must be a string, not list", (small, ["b"], LETTERS)),
+    (TypeError, "model must have an embedding, a recurrent layer", (nn.LSTM(4, 6), TEXT, LETTERS)),
+    (TypeError, "place must be an int or None, not bool", (small, TEXT, LETTERS, True)),
+    (ValueError, "place must be from 1 to 18, not 19: the text has 19 characters", (small, TEXT, LETTERS, 19)),
+    (ValueError, "not in the vocabulary of 10 characters: 'x'", (small, "ax", LETTERS)),
+    (ValueError, "text must have 2 to 120 characters, not 121", (small, "a" * 121, LETTERS)),
+    (ValueError, "the vocabulary has 9 characters, but the embedding has 10 rows", (small, TEXT, LETTERS[:9])),
+    (ValueError, "bidirectional", (both_ways, TEXT, LETTERS)),
+    (ValueError, "the recurrent layer has 6 features, the linear layer reads 7", (wrong_size, TEXT, LETTERS)),
+    (ValueError, "not finite", (broken, TEXT, LETTERS)),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "arguments"), REFUSED, ids=[message for _, message, _ in REFUSED])
+def test_own_model_is_refused(error, message, arguments):
+    with pytest.raises(error, match=re.escape(message)):
+        Past.of(*arguments)
