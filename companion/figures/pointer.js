@@ -11,6 +11,7 @@ export const pointed = (drawing, at = () => null) => {
   const hide = () => change(value, { hidden: true });
   const follow = (event) => {
     const { left, top, width } = drawing.getBoundingClientRect();
+    const outer = element.getBoundingClientRect();
     const [x, y, unit] = [event.clientX - left, event.clientY - top, drawing.viewBox.baseVal.width / width];
     const text = event.target.closest("[data-said]")?.dataset.said ?? at(x * unit, y * unit);
     if (!text) return hide();
@@ -20,9 +21,9 @@ export const pointed = (drawing, at = () => null) => {
       ...(rest.length ? [symbol(name), " = ", /_/.test(rest) ? symbol(rest.join(" = ")) : rest.join(" = ")] : [text]),
     );
     change(value, { hidden: false, style: null });
-    const shift = drawing.offsetLeft + Math.max(0, Math.min(x - value.offsetWidth / 2, width - value.offsetWidth));
+    const shift = left - outer.left + Math.max(0, Math.min(x - value.offsetWidth / 2, width - value.offsetWidth));
     const above = y - value.offsetHeight - GAP;
-    change(value, { style: `left: ${shift}px; top: ${drawing.offsetTop + (above < 0 ? y + GAP : above)}px` });
+    change(value, { style: `left: ${shift}px; top: ${top - outer.top + (above < 0 ? y + GAP : above)}px` });
   };
   change(drawing, {
     onpointermove: follow,
