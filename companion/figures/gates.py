@@ -99,10 +99,7 @@ class Gates(Figure):
             (infinite, f"layer: {', '.join(infinite)} should have finite numbers only"),
             (unit not in range(size), f"unit must be from 0 to {size - 1}, not {unit}"),
             (depth not in range(-1, layer.num_layers), f"depth must be from -1 to {layer.num_layers - 1}, not {depth}"),
-            (
-                labels is not None and len(labels) != len(x),
-                f"labels should have {len(x)} texts, one for each step of inputs",
-            ),
+            (labels is not None and len(labels) != len(x), f"labels should have {len(x)} texts, one for each step"),
         ):
             if wrong:
                 raise ValueError(message)
