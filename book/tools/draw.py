@@ -35,13 +35,15 @@ def page_of(figure):
     return page(figure, {}, wanted="await window.want(name)")
 
 
+def pictured(name, language):
+    """Return the settings of a figure's picture in a language."""
+    return {key: value[language] if isinstance(value, dict) else value for key, value in KINDS[name].pictured.items()}
+
+
 def drawing(browser, language, name):
     """Return the drawing of a figure in a language, as SVG."""
-    settings = {
-        key: value[language] if isinstance(value, dict) else value for key, value in KINDS[name].pictured.items()
-    }
     with browser.new_page() as tab:
-        tab.set_content(page_of(KINDS[name](language=language, **settings)))
+        tab.set_content(page_of(KINDS[name](language=language, **pictured(name, language))))
         tab.wait_for_selector("figcaption")
         svg = tab.evaluate(DRAWING)
     # one element per line, so that diffs can be read

@@ -17,196 +17,209 @@ import {
   symbol,
 } from "./elements.js";
 import { button, group, player, slider } from "./controls.js";
+import { sigmoid } from "./numbers.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const GATES = ["i", "f", "g", "o"]; // torch's order
+const LINES = ["c", "h", ...GATES]; // values that the sequence can draw as a line
 const PRESETS = { new: [0, 0, 0, 0], remember: [-3, 6, 0, 0], forget: [0, -6, 0, 0], ignore: [-10, 2, 0, 0] };
-const SHUT = -10; // bias of a forget gate that is held shut
+const TRAITS = ["x", "h", "c", "bias", "weight_ih", "weight_hh", "inputs", "t", "closed", "shown", "line", "own"];
+const SHUT = -100; // bias of a forget gate that is held shut
+const SMALL = { "font-size": 10 };
+const START = { ...SMALL, "text-anchor": "start" };
+const END = { ...SMALL, "text-anchor": "end" };
 
-/* The weights as lstmCell takes them. */
-const weights = (model, shut = false) => {
-  const bias = model.get("bias").map((b, k) => (shut && k === 1 ? SHUT : b));
-  const column = (name) => model.get(name).map((value) => [value]);
-  return { weight_ih: column("weight_ih"), weight_hh: column("weight_hh"), bias_ih: bias, bias_hh: [0, 0, 0, 0] };
+/* The weights of step t, as lstmCell takes them; t is 0 if the values are set by hand. In the reader's own layer, inputs and
+ * other units add a known number to each gate at each step: the weight of an input of 1. */
+const weightsAt = ({ own, bias, weight_ih, weight_hh, closed }, t) => {
+  const column = (values) => values.map((value) => [value]);
+  return {
+    weight_ih: column(own.drive ? own.drive[t - 1] : weight_ih),
+    weight_hh: column(weight_hh),
+    bias_ih: bias.map((b, k) => (t && k === 1 && t === closed ? SHUT : b)),
+    bias_hh: [0, 0, 0, 0],
+  };
 };
 
-/* All steps of the sequence from a state of zeros. first: replaces the first input. */
-const runSequence = (model, first) => {
-  const [original, ...rest] = model.get("inputs");
-  const [open, shut] = [weights(model), weights(model, true)];
-  const weightsAt = (t) => (t + 1 === model.get("closed") ? shut : open);
-  return lstm([[first ?? original], ...rest.map((x) => [x])], weightsAt, [[0], [0]]);
+/* All steps of the sequence from a state of zeros. */
+const run = (state) => {
+  const inputs = state.inputs.map((x) => [state.own.drive ? 1 : x]);
+  return lstm(inputs, (k) => weightsAt(state, k + 1), [[0], [0]]);
 };
 
 /* Whether the cell has kept its first input, and only that. `without`: the steps without the first input. */
 const verdict = (words, steps, without) => {
   const [c, other] = [steps.map((step) => step.c[0]), without.map((step) => step.c[0])];
-  const last = c.length - 1;
-  const [written, left] = [c[0] - other[0], c[last] - other[last]];
-  const numbers = { first: fixed(c[0]), last: fixed(c[last]), without: fixed(other[last]) };
+  const [written, left] = [c[0] - other[0], c.at(-1) - other.at(-1)];
+  const numbers = { first: fixed(c[0]), last: fixed(c.at(-1)), without: fixed(other.at(-1)) };
   if (Math.abs(written) < 0.5) return fill(words.not_written, { first: fixed(written) });
-  if (left / written < 0.8) return fill(words.faded, { kept: Math.round((100 * left) / written), ...numbers });
-  if (c.some((value) => Math.abs(value - c[0]) > 0.25 * Math.abs(c[0]))) {
-    const furthest = c.reduce((a, b) => (Math.abs(b - c[0]) > Math.abs(a - c[0]) ? b : a));
+  if (left / written < 0.8) return fill(words.faded, { kept: Math.round((100 * left) / written) });
+  const furthest = c.reduce((a, b) => (Math.abs(b - c[0]) > Math.abs(a - c[0]) ? b : a));
+  if (Math.abs(furthest - c[0]) > 0.25 * Math.abs(c[0]))
     return fill(words.disturbed, { ...numbers, last: fixed(furthest) });
-  }
   return `✓ ${fill(words.met, numbers)}`;
 };
 
-/* The cell: the memory runs along the top, the gates read x_t and h_{t-1} from below. */
-const diagram = (words) => {
-  const columns = { f: 96, i: 158, g: 214, o: 272 };
-  const box = (x, y, limit = 1) => square(x - 23, y - 14, 46, 28, { limit });
-  const boxes = {
-    c_before: box(29, 40, 2),
-    h_before: box(29, 196),
-    x: box(29, 242, 2),
-    kept: box(127, 78, 2),
-    added: box(190, 78, 2),
-    c: box(331, 40, 2),
-    squashed: box(272, 84),
-    h: box(331, 128),
-    ...Object.fromEntries(GATES.map((name) => [name, box(columns[name], 166)])),
+const COLUMNS = { f: 88, i: 172, g: 222, o: 292 }; // x of the gates
+// the middle of each box, the value that gets the full colour, and the symbol
+const BOXES = {
+  c_before: [27, 30, 2, "c_{t-1}"],
+  h_before: [27, 146, 1, "h_{t-1}"],
+  x: [27, 194, 2, "x_t"],
+  kept: [132, 30, 2, "f_t ⊙ c_{t-1}"],
+  added: [172, 62, 2, "i_t ⊙ g_t"],
+  c: [332, 30, 2, "c_t"],
+  squashed: [292, 62, 1, "tanh(c_t)"],
+  h: [332, 94, 1, "h_t"],
+  ...Object.fromEntries(GATES.map((gate) => [gate, [COLUMNS[gate], 134, 1, `${gate}_t`]])),
+};
+const ARROWS = `50,30 80,30|96,30 109,30|155,30 164,30|180,30 309,30|88,121 88,38|172,121 172,102|222,121 222,94 180,94
+|172,86 172,75|172,49 172,38|292,30 292,49|292,75 292,86|292,121 292,102|300,94 309,94|88,167 88,147|172,167 172,147
+|222,167 222,147|292,167 292,147`;
+const LINE = "M50 194H292M50 146H58V194M88 194V183M172 194V183M222 194V183M292 194V183"; // what the gates read
+const NODES = { "88,30": "⊙", "172,30": "+", "172,94": "⊙", "292,94": "⊙" };
+// the stages of the computation, and where their numbers are: a box is empty until its stage
+const STAGES = [["x", "h_before", "c_before"], [], GATES, ["kept", "added"], ["c"], ["squashed", "h"]];
+const NUMBERS = ["60,205", "332,174", "332,134", "137,62", "312,8", "327,71"];
+
+/* The cell: the cell state runs along the top, the gates read x_t and h_{t-1} from below. choose(name) is called when the
+ * reader presses a box whose line the sequence can draw. */
+const diagram = (words, choose) => {
+  const chosen = svg("rect", { width: 50, height: 30, rx: 4, fill: "none", stroke: GREEN, "stroke-width": 2.5 });
+  const box = ([name, [x, y, limit, sign]]) => {
+    const cell = square(x - 23, y - 13, 46, 26, { limit, name: sign });
+    if (LINES.includes(name)) change(cell.element, { cursor: "pointer", onclick: () => choose(name) });
+    return [name, cell];
   };
-  const sums = Object.fromEntries(GATES.map((name) => [name, label(columns[name], 216, " ", { "font-size": 12 })]));
-  const node = (x, y, sign) =>
-    svg("g", {}, svg("circle", { cx: x, cy: y, r: 9, fill: "none", stroke: "currentColor" }), label(x, y, sign));
-  const order = (n, x, y) =>
-    svg(
-      "g",
-      {},
-      svg("circle", { cx: x, cy: y, r: 8, fill: BLUE, "fill-opacity": 0.3 }),
-      label(x, y, `${n}`, { "font-size": 11 }),
-    );
-  const line = (points) => svg("polyline", { points, stroke: "currentColor", fill: "none", "stroke-width": 1.2 });
-  // the stages of the computation: a box is empty until its stage
-  const stages = [["x", "h_before", "c_before"], ["sums"], GATES, ["kept", "added"], ["c"], ["squashed", "h"]];
-  const lines = [
-    arrow("52,40 87,40"),
-    arrow("105,40 149,40"),
-    arrow("167,40 308,40"),
-    arrow("96,152 96,49"),
-    arrow("158,152 158,123"),
-    arrow("214,152 214,114 167,114"),
-    arrow("158,105 158,49"),
-    arrow("272,40 272,70"),
-    arrow("272,98 272,119"),
-    arrow("272,152 272,137"),
-    arrow("281,128 308,128"),
-    line("52,242 272,242"),
-    line("52,196 62,196 62,242"),
-    ...GATES.flatMap((name) => [
-      line(`${columns[name]},242 ${columns[name]},225`),
-      arrow(`${columns[name]},207 ${columns[name]},181`),
-    ]),
-  ];
-  const beside = { "text-anchor": "start", "font-size": 11 };
-  const element = drawing(
-    words,
-    360,
-    262,
-    lines,
-    [
-      [96, 40, "⊙"],
-      [158, 40, "+"],
-      [158, 114, "⊙"],
-      [272, 128, "⊙"],
-    ].map((position) => node(...position)),
+  const boxes = Object.fromEntries(Object.entries(BOXES).map(box));
+  const sum = (gate) => [gate, label(COLUMNS[gate], 175, " ", { "font-size": 12 })];
+  const sums = Object.fromEntries(GATES.map(sum));
+  const circle = (place, text, attributes, size) => {
+    const [cx, cy] = place.split(",");
+    return [svg("circle", { cx, cy, ...attributes }), label(cx, cy, text, size)];
+  };
+  const element = svg(
+    "g",
+    {},
+    ARROWS.split(/\s*\|/).map((path) => arrow(path)),
+    svg("path", { d: LINE, stroke: "currentColor", fill: "none", "stroke-width": 1.2 }),
+    Object.entries(NODES).map(([place, sign]) => circle(place, sign, { r: 8, fill: "none", stroke: "currentColor" })),
+    NUMBERS.map((place, k) => circle(place, `${k + 1}`, { r: 7, fill: BLUE, "fill-opacity": 0.3 }, SMALL)),
     Object.values(boxes).map((square) => square.element),
     Object.values(sums),
-    label(29, 17, "c_{t-1}"),
-    label(29, 173, "h_{t-1}"),
-    label(29, 219, "x_t"),
-    label(331, 17, "c_t"),
-    label(331, 105, "h_t"),
-    label(122, 102, "f ⊙ c_{t-1}", { "font-size": 12 }),
-    label(190, 102, "i ⊙ g", { "font-size": 12 }),
-    label(299, 84, "tanh", beside),
-    GATES.map((name) => label(columns[name] - 11, 143, name)),
-    GATES.map((name) => label(columns[name] + 6, 194, name === "g" ? "tanh" : "σ", beside)),
-    [
-      [1, 62, 256],
-      [2, 318, 216],
-      [3, 318, 166],
-      [4, 226, 78],
-      [5, 306, 17],
-      [6, 306, 105],
-    ].map((position) => order(...position)),
+    chosen,
+    label(4, 8, `${words.cell_state} c_{t-1}`, START),
+    label(2, 111, words.hidden_state, START),
+    label(27, 124, "h_{t-1}", SMALL),
+    label(4, 172, `${words.input} x_t`, START),
+    label(334, 8, "c_t", SMALL),
+    label(346, 71, "h_t", SMALL),
+    label(132, 8, "f_t ⊙ c_{t-1}", SMALL),
+    label(199, 62, "i_t ⊙ g_t", START),
+    label(265, 62, "tanh", END),
+    GATES.map((gate) => [
+      label(COLUMNS[gate] + 6, 111, `${gate} ${words[`gate_${gate}`]}`, START),
+      label(COLUMNS[gate] + 6, 156, gate === "g" ? "tanh" : "σ", START),
+    ]),
   );
+  const setSum = (gate, a, shown) => {
+    setContent(sums[gate], shown > 1 ? fixed(a) : " ");
+    change(sums[gate], { "data-said": shown > 1 ? `a_${gate} = ${fixed(a, 4)}` : null });
+    const value = (gate === "g" ? Math.tanh : sigmoid)(a);
+    const said = `${gate}_t = ${gate === "g" ? "tanh" : "σ"}(${fixed(a)}) = ${fixed(value, 4)}`;
+    change(boxes[gate].element, { "data-said": shown > 2 ? said : null });
+  };
   return {
     element,
-    set(values, shown) {
-      stages.forEach((names, stage) => {
-        for (const name of names)
-          if (name === "sums")
-            GATES.forEach((gate, k) => setContent(sums[gate], stage < shown ? fixed(values.a[k]) : " "));
-          else boxes[name].set(values[name], { shown: stage < shown });
+    set(values, shown, line) {
+      STAGES.forEach((names, stage) => {
+        for (const name of names) boxes[name].set(values[name] ?? 0, { shown: stage < shown && values[name] !== null });
       });
+      GATES.forEach((gate, k) => setSum(gate, values.a[k], shown));
+      change(chosen, { x: BOXES[line][0] - 25, y: BOXES[line][1] - 15 });
     },
   };
 };
 
-/* The sequence: a column for each step, and the memory as a line. choose(t) is called when the reader points at step t. */
-const history = (words, length, choose) => {
-  const [width, start, top, high] = [16, 36, 66, 88];
-  const rows = ["x", "i", "f"].map((_name, r) =>
-    Array.from({ length }, (_, t) => square(start + t * width, 4 + r * 19, width, 17, { digits: null })),
-  );
-  const x = (t) => start + (t + 0.5) * width;
-  const y = (c) => top + high * (1 - (Math.max(-1, Math.min(4, c)) + 1) / 5);
-  const line = svg("polyline", { fill: "none", stroke: BLUE, "stroke-width": 2.5 });
-  const other = svg("polyline", { fill: "none", stroke: ORANGE, "stroke-width": 1.5, "stroke-dasharray": "3 3" });
-  const marker = svg("rect", {
-    y: 1,
-    width,
-    height: top + high + 4,
-    fill: "none",
-    stroke: GREEN,
-    "stroke-width": 2,
-    rx: 3,
-  });
-  const axis = [4, 3, 2, 1, 0, -1].map((c) => [
-    svg("line", {
-      x1: start,
-      x2: start + length * width,
-      y1: y(c),
-      y2: y(c),
-      stroke: "currentColor",
-      "stroke-opacity": 0.25,
-    }),
-    label(start - 6, y(c), fixed(c, 0), { "text-anchor": "end", "font-size": 11 }),
-  ]);
+/* The sequence: a column for each step, and the chosen value as a line. choose(t) is called when the reader presses step t. */
+const history = (words, inputs, own, choose) => {
+  const [left, top, high, length] = [36, 268, 54, inputs.length];
+  const width = 320 / length;
+  const x = (t) => left + (t - 0.5) * width;
+  const limit = own.drive ? Math.max(...inputs.map(Math.abs)) || 1 : 1;
+  const row = (name, r) =>
+    inputs.map((_, k) => {
+      const options = { limit: r ? 1 : limit, digits: null, name: `${name}_{${k + 1}}` };
+      return square(left + k * width, 228 + r * 13, width, 12, options);
+    });
+  const [inputRow, ...gateRows] = ["x", "i", "f"].map(row);
+  const sign = (text, k) => {
+    const shown = label(x(k + 1), 234, " ", SMALL);
+    setContent(shown, width < 7 ? " " : text);
+    const ground = svg("rect", { x: left + k * width, y: 228, width, height: 12, opacity: 0 });
+    return svg("g", { "data-said": `x_{${k + 1}} = ${text}` }, ground, shown);
+  };
+  const thin = { fill: "none", "stroke-width": 1.5 };
+  const line = svg("polyline", { ...thin, stroke: BLUE, "stroke-width": 2.5 });
+  const dashes = { ...thin, stroke: ORANGE, "stroke-dasharray": "3 3" };
+  const other = svg("polyline", dashes);
+  const marker = svg("rect", { ...thin, y: 226, width, height: 100, stroke: GREEN, "stroke-width": 2, rx: 3 });
+  const axis = svg("g", { "pointer-events": "none" }); // redrawn: an element that is removed ends no hovering
+  const dashed = own.drive ? words.trained : words.without;
+  let [name, low, highest, lines] = ["c", 0, 1, []];
+  const y = (value) => top + (high * (highest - value)) / (highest - low);
+  const stepAt = (at) => (at < left || at > left + 320 ? 0 : Math.min(length, Math.floor((at - left) / width) + 1));
+  const press = (event) => {
+    const { left: start, width: size } = event.currentTarget.ownerSVGElement.getBoundingClientRect();
+    const t = stepAt(((event.clientX - start) / size) * 360);
+    if (t) choose(t);
+  };
   const element = svg(
-    "svg",
-    {
-      class: "drawing",
-      viewBox: "0 0 360 178",
-      role: "img",
-      "aria-label": words.sequence_description,
-      onpointerdown: (event) => {
-        const box = element.getBoundingClientRect();
-        const t = Math.ceil((((event.clientX - box.left) / box.width) * 360 - start) / width);
-        if (t >= 1 && t <= length) choose(t);
-      },
-    },
-    rows.flat().map((cell) => cell.element),
+    "g",
+    { cursor: "pointer", onclick: press },
+    svg("rect", { x: left, y: 226, width: 320, height: 110, opacity: 0 }),
+    label(2, 219, fill(words.sequence, { T: length }), START),
+    svg("path", { d: "M200 219h18", ...dashes }),
+    label(222, 219, dashed, START),
+    own.labels ? own.labels.map(sign) : own.features > 1 ? null : inputRow.map((cell) => cell.element),
+    gateRows.flat().map((cell) => cell.element),
+    own.features > 1 && !own.labels ? null : label(14, 234, "x_t", SMALL),
+    [label(14, 247, "i_t", SMALL), label(14, 260, "f_t", SMALL), label(14, 332, words.step, SMALL)],
+    [0, 0.25, 0.5, 0.75, 1]
+      .map((part) => Math.max(1, Math.round(part * length)))
+      .map((t) => label(x(t), 332, `${t}`, SMALL)),
     axis,
     other,
     line,
     marker,
-    ["x_t", "i_t", "f_t"].map((name, r) => label(14, 12 + r * 19, name)),
-    label(12, y(2), "c_t"),
-    [1, 5, 10, 15, 20].map((t) => label(x(t - 1), top + high + 14, `${t}`, { "font-size": 11 })),
   );
   return {
     element,
-    set(inputs, steps, without, t) {
-      inputs.forEach((value, k) => rows[0][k].set(value));
-      steps.forEach((step, k) => (rows[1][k].set(step.i[0]), rows[2][k].set(step.f[0])));
-      const points = (states) => states.map((step, k) => `${x(k).toFixed(1)},${y(step.c[0]).toFixed(1)}`).join(" ");
-      change(line, { points: points(steps) });
-      change(other, { points: points(without) });
-      change(marker, { x: start + (t - 1) * width, display: t ? null : "none" });
+    at(at_x, at_y) {
+      const t = stepAt(at_x);
+      if (!t || at_y < top - 3) return null;
+      const [near, far] = lines.map((values) => Math.abs(y(values[t - 1]) - at_y));
+      const k = far < near ? 1 : 0;
+      return `${k ? `${dashed}: ` : ""}${name}_{${t}} = ${fixed(lines[k][t - 1], 4)}`;
+    },
+    set(inputs, steps, others, t, chosen) {
+      inputs.forEach((value, k) => inputRow[k].set(value));
+      gateRows.forEach((cells, r) => cells.forEach((cell, k) => cell.set(steps[k]["if"[r]][0])));
+      name = chosen;
+      lines = [steps, others].map((each) => each.map((step) => step[name][0]));
+      const [least, most] = [Math.min(...lines.flat()), Math.max(...lines.flat())];
+      const gap = Math.max(1, Math.ceil((most - least) / 5));
+      low = gap * Math.min(-1, Math.floor(least / gap));
+      highest = gap * Math.max(name === "c" && !own.drive ? 4 : 1, Math.ceil(most / gap));
+      const ticks = Array.from({ length: (highest - low) / gap + 1 }, (_, k) => low + k * gap);
+      const grid = ticks.map((value) => `M${left} ${y(value)}h320`).join("");
+      const numbers = ticks.map((value) => label(left - 5, y(value), fixed(value, 0), END));
+      const lineAt = svg("path", { d: grid, stroke: "currentColor", "stroke-opacity": 0.25 });
+      setContent(axis, label(10, top + high / 2, `${name}_t`), lineAt, ...numbers);
+      const points = lines.map((values) => values.map((value, k) => `${x(k + 1)},${y(value)}`).join(" "));
+      [line, other].forEach((shape, k) => change(shape, { points: points[k] }));
+      change(marker, { x: left + (t - 1) * width, display: t ? null : "none" });
     },
   };
 };
@@ -217,111 +230,88 @@ const render = ({ model, el }) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
   };
-  const cell = diagram(words);
-  const length = model.get("inputs").length;
-  const sequence = history(words, length, (t) => set({ t }));
-  const challenge = report();
+  const own = model.get("own");
+  const inputsNow = () => own.inputs ?? model.get("inputs");
+  const { length } = inputsNow();
+  const cell = diagram(words, (line) => set({ line }));
+  const sequence = history(words, inputsNow(), own, (t) => set({ t }));
+  const sentence = report();
 
   // While a step of the sequence is shown, x, h and c are those of that step. A change of them sets t to 0.
   let following = false;
-  const follow = (steps) => {
-    const t = model.get("t");
-    if (!t) return;
-    const before = t > 1 ? steps[t - 2] : { h: [0], c: [0] };
-    const stepValues = { x: model.get("inputs")[t - 1], h: before.h[0], c: before.c[0] };
-    if (Object.entries(stepValues).every(([name, value]) => model.get(name) === value)) return;
+  const follow = (values) => {
     following = true;
-    set(stepValues);
+    set(values);
     following = false;
   };
   const leave = () => following || !model.get("t") || set({ t: 0 });
   for (const name of ["x", "h", "c"]) model.on(`change:${name}`, leave);
+  const within = (limit, value) => Math.max(-limit, Math.min(limit, value));
 
   const draw = () => {
-    const steps = runSequence(model);
-    follow(steps);
-    const [x, h, c, t] = ["x", "h", "c", "t"].map((name) => model.get(name));
-    const shut = t > 0 && t === model.get("closed");
-    const step = lstmCell([x], [[h], [c]], weights(model, shut));
+    const state = { ...Object.fromEntries(TRAITS.map((name) => [name, model.get(name)])), inputs: inputsNow() };
+    const { inputs, t, line, shown, bias } = state;
+    const changes = own.drive ? { ...own.start, closed: 0 } : { inputs: [0, ...inputs.slice(1)] };
+    const [steps, others] = [run(state), run({ ...state, ...changes })];
+    const before = t > 1 ? steps[t - 2] : { h: [0], c: [0] };
+    const [x, h, c] = t ? [inputs[t - 1], before.h[0], before.c[0]] : [state.x, state.h, state.c];
+    if (t && !own.drive) follow({ x: within(2, x), h, c: within(4, c) });
+    const step = t ? steps[t - 1] : lstmCell([x], [[h], [c]], weightsAt(state, 0));
     const numbers = Object.fromEntries(
       Object.entries(step).map(([name, value]) => [name, name === "a" ? value : value[0]]),
     );
-    cell.set({ ...numbers, x, h_before: h, c_before: c }, model.get("shown"));
-    const without = runSequence(model, 0);
-    sequence.set(model.get("inputs"), steps, without, t);
-    challenge.set(verdict(words, steps, without));
-    for (const [name, preset] of Object.entries(presets)) {
-      const chosen = model.get("bias").every((b, k) => b === PRESETS[name][k]);
-      change(preset, { "aria-pressed": `${chosen}` });
-    }
+    cell.set({ ...numbers, x: own.features > 1 ? null : x, h_before: h, c_before: c }, shown, line);
+    sequence.set(inputs, steps, others, t, line);
+    sentence.set(own.drive ? fill(words.own, own) : `${words.challenge} ${verdict(words, steps, others)}`);
+    presets.forEach((preset, k) => change(preset, { "aria-pressed": `${settings[k][1].join() === bias.join()}` }));
+    lineButtons.forEach((button, k) => change(button, { "aria-pressed": `${LINES[k] === line}` }));
   };
 
-  const showStep = (value) => (value ? `${value}` : words.by_hand);
-  const presets = Object.fromEntries(
-    Object.keys(PRESETS).map((name) => [name, button(words[name], () => set({ bias: PRESETS[name] }))]),
-  );
-  const gateSliders = (name, sign, title, limits) =>
-    GATES.map((gate, key) => slider(model, name, { key, label: [`${title} `, symbol(sign(gate))], ...limits }));
-  const parts = [
-    cell.element,
-    html(
+  const strip = (name, ...children) => html("div", { class: "strip", role: "group", "aria-label": name }, children);
+  const settings = Object.entries(own.drive ? { trained: own.start.bias } : PRESETS);
+  const presets = settings.map(([name, bias]) => button(words[name], () => set({ bias })));
+  const lineButtons = LINES.map((line) => button(symbol(`${line}_t`), () => set({ line })));
+  const whole = (min, max, zero) => ({ min, max, step: 1, show: (n) => (n ? `${n}` : zero) });
+  const weight = (name, title, sign) =>
+    GATES.map((gate, key) =>
+      slider(model, name, { key, label: [`${title} `, symbol(`${sign}${gate}}`)], min: -10, max: 10, step: 0.25 }),
+    );
+  const playing = (name, title, min, max, pause) => {
+    const play = player(model, name, { min: 1, max, words, pause });
+    return html(
       "div",
-      { class: "controls" },
-      slider(model, "shown", { label: words.shown, min: 1, max: 6, step: 1, show: (n) => `${n}` }),
-    ),
-    group(
-      words.inputs,
-      slider(model, "x", { label: [`${words.input} `, symbol("x_t")], min: -2, max: 2, step: 0.05 }),
-      slider(model, "h", { label: [`${words.hidden_state} `, symbol("h_{t-1}")], min: -1, max: 1, step: 0.05 }),
-      slider(model, "c", { label: [`${words.cell_state} `, symbol("c_{t-1}")], min: -4, max: 4, step: 0.05 }),
-    ),
-    group(
-      words.biases,
-      gateSliders("bias", (gate) => `b_${gate}`, words.bias, { min: -10, max: 10, step: 0.25 }),
-    ),
-    html(
-      "div",
-      { class: "strip", role: "group", "aria-label": words.presets },
-      html("span", {}, words.presets),
-      Object.values(presets),
-    ),
-    html(
-      "details",
-      {},
-      html("summary", {}, words.weights),
-      html(
-        "div",
-        { class: "controls" },
-        gateSliders("weight_ih", (gate) => `W_{i${gate}}`, words.weight, { min: -10, max: 10, step: 0.25 }),
-        gateSliders("weight_hh", (gate) => `W_{h${gate}}`, words.weight, { min: -10, max: 10, step: 0.25 }),
-      ),
-    ),
-    group(words.sequence),
-    sequence.element,
-    html("p", { class: "note" }, words.dashed),
-    html(
-      "div",
-      { class: "strip" },
-      player(model, "t", { min: 1, max: length, words }),
-      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 0, max: length, step: 1, show: showStep }),
-      slider(model, "closed", {
-        label: words.closed,
-        min: 0,
-        max: length,
-        step: 1,
-        show: (value) => (value ? `${value}` : words.never),
-      }),
-    ),
-    html("p", {}, html("strong", {}, words.challenge)),
-    challenge.element,
+      { class: "strip playing" },
+      play,
+      slider(model, name, { label: title, ...whole(min, max, words.by_hand) }),
+    );
+  };
+  const byHand = ([name, title, sign, max]) =>
+    slider(model, name, { label: [`${title} `, symbol(sign)], min: -max, max, step: 0.05 });
+  const controls = [
+    playing("shown", words.shown, 1, 6, 900),
+    group(words.biases, weight("bias", words.bias, "b_{"), strip(words.presets, presets)),
+    strip(words.line, html("span", {}, words.line), lineButtons),
+    playing("t", [`${words.step} `, symbol("t")], own.drive ? 1 : 0, length),
+    slider(model, "closed", { label: words.closed, ...whole(0, length, words.never) }),
+    own.drive
+      ? null
+      : group(
+          words.inputs,
+          [
+            ["x", words.input, "x_t", 2],
+            ["h", words.hidden_state, "h_{t-1}", 1],
+            ["c", words.cell_state, "c_{t-1}", 4],
+          ].map(byHand),
+        ),
   ];
-  return show(
-    model,
-    el,
-    parts,
-    ["x", "h", "c", "bias", "weight_ih", "weight_hh", "inputs", "t", "closed", "shown"],
-    draw,
-  );
+  const weights = [
+    own.drive ? null : weight("weight_ih", words.weight, "W_{i"),
+    weight("weight_hh", words.weight, "W_{h"),
+  ];
+  const folded = html("details", {}, html("summary", {}, words.weights), html("div", { class: "controls" }, weights));
+  const picture = drawing(words, 360, 338, cell.element, sequence.element);
+  const parts = { drawing: [pointed(picture, sequence.at), sentence.element], controls, below: [folded] };
+  return show(model, el, parts, TRAITS, draw);
 };
 
 export default { render };

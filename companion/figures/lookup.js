@@ -15,6 +15,7 @@ import {
   symbol,
 } from "./elements.js";
 import { button, slider, textbox, toggle } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const PADDING = "·"; // the character of index 0
@@ -59,123 +60,132 @@ const letter = (x, y, sign, attributes) => {
 
 /* The table after a step, and the change of each row, which is equal for all its numbers. */
 const nextTable = ({ W, gradient }) => gradientStep(W, gradient, LR);
-const rowChanges = ({ gradient }) =>
-  gradientStep(
-    gradient.map(() => [0]),
-    gradient,
-    LR,
-  ).map(([value]) => value);
-const exceedsRange = (values) =>
-  nextTable(values)
-    .flat()
-    .some((value) => Math.abs(value) > MAX_WEIGHT);
+const rowChanges = ({ gradient }) => gradient.map(([value]) => 0 - LR * value);
+const exceedsRange = (values) => nextTable(values).some((row) => row.some((value) => Math.abs(value) > MAX_WEIGHT));
 
-/* The diagram: the text and its indices above; o, W and the gradient row by row in the middle; e below. */
-const diagram = (words, vocabulary, { choose, replace }) => {
-  const rows = vocabulary.length;
-  const [cell, start, top, high] = [38, 40, 122, 24]; // of the text, and of the table
-  const [x_o, x_W, x_G, width] = [46, 94, 244, 34];
-  const foot = top + rows * high;
-  const x = (k) => start + (k + 0.5) * cell;
-  const y = (i) => top + (i + 0.5) * high;
-  const middle = (left) => left + (DIM * width) / 2;
+const [TABLE, HIGH] = [98, 24]; // top of the table, and height of a row
+const SMALL = { "font-size": 10 };
+const START = { ...SMALL, "text-anchor": "start" };
+const frame = (width, height, at) =>
+  svg("rect", { width, height, rx: 2, fill: "none", stroke: GREEN, "stroke-width": 2.5, ...at });
+const named = (name) => (r, c) => `${name}_{${r},${c}}`;
+const limits = (rows) => ({ limit: rows - 1 + DIM / 10, digits: 1 });
 
-  const places = Array.from({ length: PLACES }, (_, k) => {
-    const [sign, index] = [
-      letter(x(k), 38, " ", { "font-size": 16, ...CODE }),
-      letter(x(k), 65, " ", { "font-size": 13 }),
-    ];
-    const line = { stroke: "currentColor", "stroke-opacity": 0.3 };
-    const ground = svg("rect", { x: x(k) - cell / 2, y: 24, width: cell, height: 54, ...line });
-    const number = letter(x(k), 14, `${k}`, { "font-size": 11, opacity: 0.7 });
-    const pointer = { cursor: "pointer", onclick: () => choose(k) };
-    return { sign, index, ground, element: svg("g", pointer, number, ground, sign, index) };
-  });
-  const frame = (width, height, at) =>
-    svg("rect", { width, height, rx: 2, fill: "none", stroke: GREEN, "stroke-width": 2.5, ...at });
-  const chosen = frame(cell, 54, { y: 24 });
-  const way = svg("polyline", { fill: "none", stroke: GREEN, "stroke-width": 1.5 });
-
-  const limits = { limit: rows - 1 + DIM / 10, digits: 1 };
-  const o = squares(x_o, top, rows, 1, 26, high, { digits: 0 });
-  const W = squares(x_W, top, rows, DIM, width, high, limits);
-  const G = squares(x_G, top, rows, DIM, width, high, { limit: 4, digits: 0 });
-  const e = squares(x_W, foot + 24, 1, DIM, width, high, limits);
-  const sent = squares(x_G, foot + 24, 1, DIM, width, high, { limit: 4, digits: 0 });
-
-  const names = vocabulary.map((sign, i) => [
-    letter(13, y(i), sign, { "font-size": 14, ...CODE }),
-    letter(33, y(i), `${i}`, { "font-size": 12 }),
+/* The characters and indices beside the rows of a table. */
+const rowNames = (vocabulary, top) =>
+  vocabulary.map((sign, i) => [
+    letter(13, top + (i + 0.5) * HIGH, sign, { "font-size": 14, ...CODE }),
+    letter(33, top + (i + 0.5) * HIGH, `${i}`, { "font-size": 12 }),
   ]);
-  const read = svg("g", {}, arrow(`${x_o + 26},0 ${x_W - 1},0`, IN_GREEN));
-  const [out, back] = [x_W, x_G].map((x) => frame(DIM * width, high, { x }));
-  const up = arrow(`${middle(x_G)},${foot + 24} ${middle(x_G)},${foot + 4}`, IN_GREEN);
-  const end = x_W + DIM * width;
-  const amounts = vocabulary.map((_, i) => letter((end + x_G) / 2, y(i) - 4, " ", { "font-size": 11 }));
-  const moves = vocabulary.map((_, i) =>
-    svg("g", {}, arrow(`${x_G - 3},${y(i) + 6} ${end + 3},${y(i) + 6}`), amounts[i]),
-  );
-  const area = { x: 0, width: 360, height: high, fill: "none", "pointer-events": "all", cursor: "pointer" };
-  const areas = vocabulary.map((_, i) => svg("rect", { ...area, y: top + i * high, onclick: () => replace(i) }));
 
+/* The look-up: the text and its indices above; below, o beside the rows of W, and e beside the row that comes out.
+ * A press on a place chooses it, a press on a row writes its character there. */
+const lookUp = (words, vocabulary, set, index) => {
+  const rows = vocabulary.length;
+  const [cell, start, x_o, x_W, x_e, width] = [38, 52, 50, 104, 250, 36];
+  const x = (k) => start + (k + 0.5) * cell;
+  const places = Array.from({ length: PLACES }, (_, k) => {
+    const sign = letter(x(k), 31, " ", { "font-size": 16, ...CODE });
+    const number = letter(x(k), 51, " ", { "font-size": 13 });
+    const line = { stroke: "currentColor", "stroke-opacity": 0.3 };
+    const ground = svg("rect", { x: x(k) - cell / 2, y: 19, width: cell, height: 43, ...line });
+    const pressed = { cursor: "pointer", onclick: () => set({ place: k }) };
+    return { sign, number, ground, element: svg("g", pressed, letter(x(k), 10, `${k}`, SMALL), ground, sign, number) };
+  });
+  const chosen = frame(cell, 43, { y: 19 });
+  const way = svg("polyline", { fill: "none", stroke: GREEN, "stroke-width": 1.5 });
+  const o = squares(x_o, TABLE, rows, 1, 30, HIGH, { digits: 0, name: (r) => `o_${r}` });
+  const W = squares(x_W, TABLE, rows, DIM, width, HIGH, { ...limits(rows), name: named("W") });
+  const e = squares(x_e, 0, 1, DIM, width, HIGH, { ...limits(rows), name: (_, n) => `e_${n}` });
+  const middle = HIGH / 2;
+  const moving = svg(
+    "g",
+    {},
+    arrow(`${x_o + 30},${middle} ${x_W - 1},${middle}`, IN_GREEN),
+    arrow(`${x_W + DIM * width},${middle} ${x_e - 1},${middle}`, IN_GREEN),
+    frame(DIM * width, HIGH, { x: x_W }),
+    e.element,
+  );
+  const press = (event) => {
+    const { top, width } = event.currentTarget.ownerSVGElement.getBoundingClientRect();
+    index.set("index", Math.min(rows - 1, Math.floor((((event.clientY - top) / width) * 360 - TABLE) / HIGH)));
+  };
+  const area = svg("rect", { y: TABLE, width: 360, height: rows * HIGH, opacity: 0 });
   const element = drawing(
     words,
     360,
-    foot + 72,
-    label(20, 14, "k"),
-    label(20, 65, "i_k"),
+    TABLE + rows * HIGH + 3,
+    label(2, 10, `${words.place} k`, START),
+    label(2, 51, `${words.index} i_k`, START),
     places.map((place) => place.element),
     way,
     chosen,
-    arrow(`${x_o + 13},88 ${x_o + 13},99`, IN_GREEN),
-    label(x_o + 13, 109, "o"),
-    label(middle(x_W), 109, "W"),
-    label(middle(x_G), 109, "∂L/∂W"),
-    names,
-    o.element,
-    W.element,
-    G.element,
-    e.element,
-    sent.element,
-    read,
-    out,
-    back,
-    moves,
-    areas,
-    arrow(`${middle(x_W)},${foot + 3} ${middle(x_W)},${foot + 23}`, IN_GREEN),
-    up,
-    label(middle(x_W), foot + 60, "e = o W"),
-    label(middle(x_G), foot + 60, "∂L/∂e_k"),
+    label(x_o + 15, TABLE - 9, `${words.one_hot} o`, SMALL),
+    label(x_W + (DIM * width) / 2, TABLE - 9, `${words.table} W`, SMALL),
+    label(x_e + (DIM * width) / 2, TABLE - 9, `${words.row} e = o W`, SMALL),
+    svg("g", { cursor: "pointer", onclick: press }, area, rowNames(vocabulary, TABLE), o.element, W.element, moving),
   );
   return {
     element,
-    set({ indices, W: weight, gradient, gradients, padding_idx }, place, moved) {
+    set({ indices, W: weight }, place) {
       const i = indices[place];
       const o_k = oneHot(i, rows);
-      places.forEach(({ sign, index, ground }, k) => {
+      places.forEach(({ sign, number, ground, element }, k) => {
         setContent(sign, vocabulary[indices[k]]);
-        setContent(index, `${indices[k]}`);
-        // places that read the same row: their gradients are added
+        setContent(number, `${indices[k]}`);
+        change(element, { "data-said": `i_${k} = ${indices[k]}` });
+        // places that read the same row
         change(ground, { fill: GREEN, "fill-opacity": indices[k] === i ? 0.2 : 0 });
       });
       change(chosen, { x: start + place * cell });
-      change(way, { points: `${x(place)},79 ${x(place)},89 ${x_o + 13},89` });
-      o.set(
-        o_k.map((value) => [value]),
-        (v) => ({ faded: v !== i }),
-      );
-      W.set(weight, (v) => ({ faded: v !== i }));
+      change(way, { points: `${x(place)},63 ${x(place)},72 ${x_o + 15},72 ${x_o + 15},82` });
+      const column = o_k.map((value) => [value]);
+      for (const [table, values] of [
+        [o, column],
+        [W, weight],
+      ])
+        table.set(values, (v) => ({ faded: v !== i }));
       e.set([rowTimes(o_k, weight)]);
+      change(moving, { transform: `translate(0 ${TABLE + i * HIGH})` });
+    },
+  };
+};
+
+/* The training step: W, the change of its rows in the last step, the gradient, and the places that read each row. */
+const trainingStep = (words, vocabulary) => {
+  const [rows, top, x_W, x_G, end] = [vocabulary.length, 20, 50, 206, 152];
+  const y = (i) => top + (i + 0.5) * HIGH;
+  const W = squares(x_W, top, rows, DIM, 34, HIGH, { ...limits(rows), name: named("W") });
+  const G = squares(x_G, top, rows, DIM, 24, HIGH, { limit: 4, digits: 0, name: named("∂L/∂W") });
+  const amounts = vocabulary.map((_, i) => letter((end + x_G) / 2, y(i) - 4, " ", { "font-size": 11 }));
+  const path = (i) => `${x_G - 3},${y(i) + 6} ${end + 3},${y(i) + 6}`;
+  const moves = vocabulary.map((_, i) => svg("g", {}, arrow(path(i)), amounts[i]));
+  const readers = vocabulary.map((_, i) => letter(286, y(i), " ", START));
+  const element = drawing(
+    { description: words.step_description },
+    360,
+    top + rows * HIGH + 3,
+    label(x_W + 51, 9, `${words.table} W`, SMALL),
+    label((end + x_G) / 2, 9, words.moved, SMALL),
+    label(x_G + 36, 9, "∂L/∂W", SMALL),
+    label(286, 9, `${words.readers} k`, START),
+    rowNames(vocabulary, top),
+    W.element,
+    G.element,
+    moves,
+    readers,
+  );
+  return {
+    element,
+    set({ indices, W: weight, gradient }, moved) {
+      W.set(weight);
       G.set(gradient, (v) => ({ faded: gradient[v].every((value) => value === 0) }));
-      sent.set([gradients[place]]);
-      change(read, { transform: `translate(0 ${y(i)})` });
-      change(out, { y: top + i * high });
-      // the padding row is read like any other, but gets no gradient
-      const lost = i === padding_idx;
-      change(back, { y: top + i * high, display: lost ? "none" : null });
-      change(up, { display: lost ? "none" : null });
-      moves.forEach((move, v) => change(move, { display: moved[v] ? null : "none" }));
-      amounts.forEach((amount, v) => setContent(amount, moved[v] ? fixed(moved[v], 1) : " "));
+      vocabulary.forEach((_, v) => {
+        change(moves[v], { display: moved[v] ? null : "none" });
+        setContent(amounts[v], moved[v] ? fixed(moved[v], 1) : " ");
+        const places = indices.flatMap((index, k) => (index === v ? [k] : []));
+        setContent(readers[v], places.join(" ") || " ");
+      });
     },
   };
 };
@@ -216,7 +226,8 @@ const render = ({ model, el }) => {
   const restart = () =>
     set({ weight: initialTable(rows, model.get("padding_idx")), last_step: vocabulary.map(() => 0) });
 
-  const table = diagram(words, vocabulary, { choose: (k) => set({ place: k }), replace: (i) => index.set("index", i) });
+  const table = lookUp(words, vocabulary, set, index);
+  const training = trainingStep(words, vocabulary);
   const [skipped, looked, kept, learned, stepped] = [report(), report(), report(), report(), report()];
   const train = button(words.step, step);
   const box = textbox(model, "text", { label: words.label, maxlength: PLACES });
@@ -230,7 +241,8 @@ const render = ({ model, el }) => {
     const moved = rowChanges(values).every((amount, v) => amount === last_step[v])
       ? last_step
       : vocabulary.map(() => 0);
-    table.set(values, place, moved);
+    table.set(values, place);
+    training.set(values, moved);
     const i = values.indices[place];
     const list = (format) => vocabulary.map(format).filter(Boolean).join(words.comma);
     const zero = values.W[0].every((value) => value === 0);
@@ -250,26 +262,25 @@ const render = ({ model, el }) => {
     change(train, { disabled: exceedsRange(values) });
   };
   const upTo = (max, show) => ({ min: 0, max, step: 1, show });
-  const parts = [
+  const controls = [
     box,
     skipped.element,
-    table.element,
-    html(
-      "div",
-      { class: "controls" },
-      slider(model, "place", { label: [`${words.place} `, symbol("k")], ...upTo(PLACES - 1, (k) => `${k}`) }),
-      slider(index, "index", {
-        label: [`${words.index} `, symbol("i_k")],
-        ...upTo(rows - 1, (i) => `${i} ${vocabulary[i]}`),
-      }),
-    ),
-    looked.element,
+    slider(model, "place", { label: [`${words.place} `, symbol("k")], ...upTo(PLACES - 1, (k) => `${k}`) }),
+    slider(index, "index", {
+      label: [`${words.index} `, symbol("i_k")],
+      ...upTo(rows - 1, (i) => `${i} ${vocabulary[i]}`),
+    }),
+  ];
+  const second = [
+    html("div", { class: "strip" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, restart)),
+    stepped.element,
     learned.element,
     toggle(padding, "padding", { label: words.padding }),
     kept.element,
-    html("div", { class: "strip" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, restart)),
-    stepped.element,
   ];
+  const both = [html("div", { class: "seen" }, pointed(training.element)), html("div", { class: "beside" }, second)];
+  const below = [html("p", {}, html("strong", {}, words.training)), html("div", { class: "together" }, both)];
+  const parts = { drawing: [pointed(table.element), looked.element], controls, below };
   return show(model, el, parts, ["text", "place", "padding_idx", "weight", "last_step"], draw);
 };
 

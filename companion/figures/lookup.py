@@ -24,10 +24,11 @@ class Lookup(Figure):
 
     _esm = script("lookup")
     text = Unicode().tag(sync=True)
-    place = Int(2, min=0, max=PLACES - 1).tag(sync=True)
+    place = Int(0, min=0, max=PLACES - 1).tag(sync=True)
     padding_idx = Int(0, min=0, max=0, allow_none=True).tag(sync=True)
     weight = List(List(Number(), minlen=3, maxlen=3)).tag(sync=True)
     last_step = List(Number()).tag(sync=True)
+    pictured = {"place": 2}
     settings = ("text", "place", "padding_idx", "weight", "last_step")
 
     @property

@@ -11,7 +11,8 @@ export const pointed = (drawing, at = () => null) => {
   const hide = () => change(value, { hidden: true });
   const follow = (event) => {
     const { left, top, width } = drawing.getBoundingClientRect();
-    const [x, y, unit] = [event.clientX - left, event.clientY - top, drawing.viewBox.baseVal.width / width];
+    const [x, y] = [event.clientX - left, event.clientY - top];
+    const unit = (drawing.viewBox?.baseVal.width ?? width) / width; // a text has values, too
     const text = event.target.closest("[data-said]")?.dataset.said ?? at(x * unit, y * unit);
     if (!text) return hide();
     const [name, ...rest] = text.split(" = ");

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from book.tools.draw import KINDS
+from book.tools.draw import KINDS, pictured
 from companion.figures.figure import words
 from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get, move
 from tests.figures.test_figures import TABLES, WRITTEN
@@ -43,13 +43,17 @@ VALUES = f"""async (kind) => {{
 
 @pytest.mark.parametrize("name", ASKING)
 def test_questions(name):
-    """Check that each language has the same number of answers, and the same right one."""
+    """Check that each language has the same number of answers, and the same right one.
+
+    Past has a text for each language: its own test computes the answers.
+    """
     right = words("en", name)["right"]
     for language in (language for language, figure in WRITTEN if figure == name):
         table = TABLES[language][name]
         assert {"question", "answers", "right", "because"} <= table.keys(), language
         assert 2 <= len(table["answers"]) == len({*table["answers"]}) == len(words("en", name)["answers"]), language
-        assert table["right"] == right in range(len(table["answers"])), language
+        assert table["right"] in range(len(table["answers"])), language
+        assert table["right"] == right or name == "past", language
 
 
 def test_nearly_every_figure_asks_a_question():
@@ -74,7 +78,7 @@ def test_an_answer_is_judged(browser, name):
 @opened
 def test_drawings_answer_mouse_and_finger(browser, name):
     """Check that each drawing shows at least five values, inside the page, and hides them when the reader leaves."""
-    with figure_page(browser, name, **KINDS[name].pictured) as page:
+    with figure_page(browser, name, **pictured(name, "en")) as page:
         for kind in ("mouse", "touch"):
             found = page.evaluate(VALUES, kind)
             assert found and all(len(texts) >= 5 and "outside the page" not in texts for texts in found), (kind, found)
@@ -88,7 +92,7 @@ def test_control_and_effect_fit_one_screen(browser, name):
 
     On both, 748 pixels are free under the bar of the page. A figure is 736 and 328 pixels wide there.
     """
-    with figure_page(browser, name, width=768, **KINDS[name].pictured) as page:
+    with figure_page(browser, name, width=768, **pictured(name, "en")) as page:
         height = "selector => document.querySelector(selector).offsetHeight"
         assert page.evaluate(height, ".together") <= 720
         page.set_viewport_size({"width": 360, "height": 748})

@@ -44,10 +44,6 @@ def test_steps_equal_torchs(browser, values):
 
 def test_padding_row_that_has_learned_is_zero_only_in_a_new_layer(browser):
     with figure_page(browser, "lookup", text="hello") as page:
-        back = page.locator("svg.drawing > g[color]").last  # the arrow from the gradient of e to that of its row
-        assert back.evaluate("arrow => getComputedStyle(arrow).display") != "none"
-        move(page, place=7)
-        assert back.evaluate("arrow => getComputedStyle(arrow).display") == "none"
         page.get_by_role("checkbox").uncheck()
         page.get_by_role("button", name="One step").click()
         page.get_by_role("checkbox").check()
@@ -71,7 +67,8 @@ def test_a_step_is_shown_until_something_else_is_read(browser):
 def test_table_stays_in_range(browser):
     """Check that no number becomes one that Python refuses, and that the page says why it stops."""
     with figure_page(browser, "lookup", text="oooooooo") as page:
-        page.evaluate("for (let k = 0; k < 100; k++) document.querySelector('button').click()")
+        step = page.get_by_role("button", name="One step")
+        step.evaluate("button => { for (let k = 0; k < 100; k++) button.click() }")
         Lookup(weight=get(page, "weight"), last_step=get(page, "last_step"))
         assert get(page, "weight")[5] == pytest.approx([-98.9, -98.8, -98.7])
         assert "The table has no room for another step." in sentences(page)
@@ -103,14 +100,66 @@ def test_index_and_text_follow_each_other(browser):
         assert get(page, "text") == "hellowor"
 
 
-def test_clicks_choose_place_and_index(browser):
+def pointer(page, drawing, x, y):
+    """Return what the pointer shows at a place in units of one of the two drawings."""
+    svg = page.locator("svg.drawing").nth(drawing)
+    svg.scroll_into_view_if_needed()
+    box = svg.bounding_box()
+    page.mouse.move(box["x"] + x * box["width"] / 360, box["y"] + y * box["width"] / 360)
+    return page.locator(".pointed").nth(drawing).text_content().replace("−", "-")
+
+
+def test_presses_choose_place_and_index(browser):
     with figure_page(browser, "lookup", text="hello", place=2) as page:
-        box = page.locator("svg.drawing").bounding_box()
-        unit = box["width"] / 360
-        page.mouse.click(box["x"] + 59 * unit, box["y"] + 50 * unit)  # the first place
-        assert get(page, "place") == 0
-        page.mouse.click(box["x"] + 290 * unit, box["y"] + 302 * unit)  # the last row, at the gradient
-        assert get(page, "text") == "wello"
+
+        def press(x, y):
+            pointer(page, 0, x, y)
+            page.mouse.down()
+            page.mouse.up()
+
+        press(71 + 38, 40)
+        assert get(page, "place") == 1
+        press(120, 98 + 7.5 * 24)  # the last row
+        assert get(page, "text") == "hwllo"
+        press(300, 98 + 0.5 * 24)  # a row beside its numbers
+        assert get(page, "text") == "h·llo"
+
+
+def test_pointer_shows_the_values_of_the_layer(browser):
+    figure = Lookup(text="hello", place=2)
+    layer = figure.layer()
+    loss = layer(torch.tensor(figure.indices)).sum()
+    loss.backward()
+    rows = range(8)
+    with figure_page(browser, "lookup", text="hello", place=2) as page:
+        for k, i in enumerate(figure.indices):
+            assert pointer(page, 0, 71 + 38 * k, 30) == f"i{k} = {i}"
+        assert [pointer(page, 0, 60, 110 + 24 * i) for i in rows] == [f"o{i} = {i == 4:.4f}" for i in rows]
+        for n in range(3):
+            assert pointer(page, 0, 260 + 36 * n, 98 + 4.5 * 24) == f"e{n} = {layer.weight[4, n]:.4f}"
+            for i in rows:
+                weight, gradient = layer.weight[i, n], layer.weight.grad[i, n]
+                assert pointer(page, 0, 118 + 36 * n, 104 + 24 * i) == f"W{i},{n} = {weight:.4f}"
+                assert pointer(page, 1, 62 + 34 * n, 26 + 24 * i) == f"W{i},{n} = {weight:.4f}"
+                assert pointer(page, 1, 215 + 24 * n, 26 + 24 * i) == f"∂L/∂W{i},{n} = {gradient:.4f}"
+        texts = page.locator("svg.drawing").nth(1).locator("text").all_text_contents()
+        assert [text for text in texts if text.replace(" ", "").isdigit()][-5:] == ["5 6 7", "1", "0", "2 3", "4"]
+
+
+def test_question():
+    """Check by the layer that the two places of the question read the same row, which is none of the other answers."""
+    table, figure = words("en", "lookup"), Lookup()
+    e = figure.layer()(torch.tensor(figure.indices))
+    answers = [e[2], figure.layer().weight[figure.indices[2] + 1], e[2] + e[3]]
+    assert figure.text[2:4] == "ll" and "an l at place 2 and another l at place 3" in table["question"]
+    assert [torch.equal(e[3], answer) for answer in answers] == [k == table["right"] for k in range(3)]
+    assert figure.place == 0 and f"the index stays {figure.indices[3]}" in table["because"]
+
+
+def test_both_lessons_fit_on_a_screen(browser):
+    for width, selector, most in ((768, ".together", 720), (360, ".seen", 400)):
+        with figure_page(browser, "lookup", width=width, text="x?hello", place=2) as page:
+            assert max(page.locator(selector).evaluate_all("parts => parts.map(part => part.offsetHeight)")) <= most
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -18,7 +18,7 @@ REFUSED = {
     ],
     "gates": [
         ({"x": 3}, "x"), ({"bias": [0, 0, 0]}, "bias"), ({"bias": [0, 0, 0, 11]}, "bias"), ({"t": 21}, "t"),
-        ({"closed": -1}, "closed"), ({"c": "one"}, "c"),
+        ({"closed": -1}, "closed"), ({"c": "one"}, "c"), ({"line": "x"}, "line"), ({"shown": 7}, "shown"),
     ],
     "guess": [
         ({"passage": 4}, "passage"), ({"tries": [7]}, "tries"), ({"tries": [1] * 99},

@@ -121,11 +121,11 @@ NOT = "does not say "
 ROW_0 = "Row 0 was read at 3 of 8 places, but it is padding_idx: what is sent back to it is dropped."
 SENTENCES = {
     "gates": [
-        ({"bias": [0, 0, 0, 0]}, "Not yet: after 20 steps"),
-        ({"bias": [-10, 6, 0, 0]}, "Not yet: the first input hardly gets in"),
-        ({"bias": [-3, 6, 0, 0]}, "Not yet: later inputs get in"),
-        ({"bias": [10, -10, 10, 0]}, "Not yet: the first input hardly gets in"),
-        ({"bias": [-6, 6, 0, 0]}, "✓ Done"),
+        ({"bias": [0, 0, 0, 0]}, "Goal: keep the first input to the end", "Not yet: 0% of it is left."),
+        ({"bias": [-10, 6, 0, 0]}, "Not yet: it changes the cell state by 0.11; 0.5 is needed."),
+        ({"bias": [-3, 6, 0, 0]}, "Not yet: later inputs move the cell state from 0.96 to "),
+        ({"bias": [10, -10, 10, 0]}, "Not yet: it changes the cell state by 0.00; 0.5 is needed."),
+        ({"bias": [-6, 6, 0, 0]}, "✓ Done: 0.85 is written, "),
     ],
     "lookup": [
         ({"text": "hello", "place": 0}, "Place 0 holds “h”, which is index 3.", "row 3: 3.1, 3.2, 3.3.", ROW_0),
