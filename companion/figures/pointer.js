@@ -11,7 +11,8 @@ export const pointed = (drawing, at = () => null) => {
   const hide = () => change(value, { hidden: true });
   const follow = (event) => {
     const { left, top, width } = drawing.getBoundingClientRect();
-    const [x, y, unit] = [event.clientX - left, event.clientY - top, drawing.viewBox.baseVal.width / width];
+    const [x, y] = [event.clientX - left, event.clientY - top];
+    const unit = (drawing.viewBox?.baseVal.width ?? width) / width; // a text has values, too
     const text = event.target.closest("[data-said]")?.dataset.said ?? at(x * unit, y * unit);
     if (!text) return hide();
     const [name, ...rest] = text.split(" = ");
@@ -20,9 +21,10 @@ export const pointed = (drawing, at = () => null) => {
       ...(rest.length ? [symbol(name), " = ", /_/.test(rest) ? symbol(rest.join(" = ")) : rest.join(" = ")] : [text]),
     );
     change(value, { hidden: false, style: null });
-    const shift = drawing.offsetLeft + Math.max(0, Math.min(x - value.offsetWidth / 2, width - value.offsetWidth));
+    const origin = element.getBoundingClientRect(); // an SVG element has no offsetLeft
+    const shift = left - origin.left + Math.max(0, Math.min(x - value.offsetWidth / 2, width - value.offsetWidth));
     const above = y - value.offsetHeight - GAP;
-    change(value, { style: `left: ${shift}px; top: ${drawing.offsetTop + (above < 0 ? y + GAP : above)}px` });
+    change(value, { style: `left: ${shift}px; top: ${top - origin.top + (above < 0 ? y + GAP : above)}px` });
   };
   change(drawing, {
     onpointermove: follow,

@@ -251,7 +251,8 @@ def test_controls_have_names_and_can_be_reached_by_tab(browser, language, name):
 
     Controls with tabindex -1 are left out: a neighbour does the same with the arrow keys.
     """
-    texts = [value for value in words(language, name).values() if isinstance(value, str)]
+    table = words(language, name)
+    texts = [value for value in [*table.values(), *table.get("answers", [])] if isinstance(value, str)]
     known_words = {part.strip(" .:") for value in texts for part in re.split(r"\{\w+\}", value)} - {""}
     traits = KINDS[name].class_traits()
     known_words |= {*traits} | {
