@@ -1,5 +1,5 @@
 /* Figure: Shannon's game. The reader, n-gram counts and an LSTM guess the same characters one after the other. */
-import { characters } from "./characters.js";
+import { characters, namedBy, upright, visible } from "./characters.js";
 import { MOST, comparedPlaces, standings } from "./tries.js";
 import {
   BLUE,
@@ -16,44 +16,29 @@ import {
   svg,
 } from "./elements.js";
 import { button, stepper, reducedMotion, toggle, whenUnseen } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
-const [COLUMNS, LEFT, WIDTH, TOP, HIGH] = [20, 46, 15.6, 32, 18];
-const ROUGH = 10; // the bound is shown from this many characters on
+const [COLUMNS, LEFT, WIDTH, TOP, HIGH] = [17, 46, 15.6, 32, 18];
+const ROUGH = 10; // the bound is shown from this many characters on, and the standings are unfolded
 const PAUSE = 500; // milliseconds between two characters; shorter than the delay of a report, so that none is read aloud
 const TYPED = { "'": ["’", "‘"], '"': ["”", "“"] }; // a key → the characters that it may stand for
 
-const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
 const x = (k) => LEFT + k * WIDTH;
-const upright = (at, y, text, attributes = {}) =>
-  svg(
-    "text",
-    {
-      x: at,
-      y,
-      "font-size": 14,
-      fill: "currentColor",
-      "text-anchor": "middle",
-      "dominant-baseline": "central",
-      ...attributes,
-    },
-    text,
-  );
+const y = (row) => TOP + (row + 0.5) * HIGH; // the middle of a row
 
-/* A square with the number of tries in column k. 0: the character was shown. */
-const cell = (k, row, tries) => {
-  const [across, y] = [x(k), TOP + row * HIGH];
+/* A square with the number of tries in column k. 0: the character was shown. said: what it tells a pointer. */
+const cell = (k, row, tries, said) => {
   const strength = tries < 2 ? 0.35 : 0.2 + 0.16 * (tries - 1);
-  const ground = { x: across + 0.8, y: y + 0.8, width: WIDTH - 1.6, height: HIGH - 1.6, rx: 2 };
+  const colour = { fill: tries === 1 ? BLUE : ORANGE, "fill-opacity": tries ? strength.toFixed(2) : 0 };
+  const place = { x: x(k) + 0.8, y: TOP + row * HIGH + 0.8, width: WIDTH - 1.6, height: HIGH - 1.6, rx: 2 };
+  const number = { "font-size": 11, fill: strength > 0.8 ? ON_COLOUR : "currentColor" };
   const text = tries === 0 ? "·" : tries > MOST ? "×" : `${tries}`;
   return svg(
     "g",
-    {},
-    svg("rect", { ...ground, fill: tries === 1 ? BLUE : ORANGE, "fill-opacity": tries ? strength.toFixed(2) : 0 }),
-    label(across + WIDTH / 2, y + HIGH / 2, text, {
-      "font-size": 11,
-      fill: strength > 0.8 ? ON_COLOUR : "currentColor",
-    }),
+    { "data-said": tries ? said : null },
+    svg("rect", { ...colour, ...place }),
+    label(x(k) + WIDTH / 2, y(row), text, number),
   );
 };
 
@@ -62,29 +47,24 @@ const render = ({ model, el }) => {
   const { players, size, passages, language } = model.get("game");
   const letters = passages.map(({ text }) => characters(text));
   const names = [words.you, ...players];
+  const nameOf = namedBy(words);
   const current = () => {
     const [passage, tries] = [model.get("passage") - 1, model.get("tries")];
-    const { given, first, choices, likeliest, ...results } = passages[passage];
-    const text = letters[passage];
-    const place = given + tries.length;
-    const theirs = (model.get("choosing") ? results.among : results.tries).map((digits) => [...digits].map(Number));
-    const before = tries.length - 1;
+    const { given, first, choices, likeliest, bits, ...results } = passages[passage];
+    const [text, place, before] = [letters[passage], given + tries.length, tries.length - 1];
     return {
       text,
       given,
       first,
       tries,
       place,
-      theirs,
-      bits: results.bits,
+      bits,
+      theirs: (model.get("choosing") ? results.among : results.tries).map((digits) => [...digits].map(Number)),
       truth: text[place],
       choices: characters(choices[tries.length] ?? choices.at(-1)),
       likeliest: characters(choices[before] ?? "")[likeliest[before]],
     };
   };
-  const named = (character) =>
-    ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
-  const list = (some) => some.map(named).join(words.comma);
 
   // Wrong guesses at this place, and the result of the last one.
   let [wrong, last, setting] = [[], null, false];
@@ -115,7 +95,8 @@ const render = ({ model, el }) => {
     const isKnown = model.get("choosing") && wrong.length > 0; // the last of six would be known
     if (current().truth !== undefined && !isKnown) record(wrong.length ? MOST + 1 : 0);
   };
-  const restart = () => (stop(), set({ tries: [] }), (wrong = []), (last = null), draw());
+  const forget = () => (stop(), (wrong = []), (last = null));
+  const restart = () => (forget(), set({ tries: [] }), draw());
 
   // The other players continue, until the reader guesses or the figure is out of sight.
   let timer = null;
@@ -132,22 +113,14 @@ const render = ({ model, el }) => {
   const watch = () => {
     if (timer !== null) return stop();
     if (current().truth === undefined) restart();
-    if (reducedMotion())
-      return set({
-        tries: [
-          ...current().tries,
-          ...current()
-            .text.slice(current().place)
-            .map(() => 0),
-        ],
-      });
+    const { tries, text, place } = current();
+    if (reducedMotion()) return set({ tries: [...tries, ...text.slice(place).map(() => 0)] });
     timer = setInterval(step, PAUSE);
     setContent(play, words.pause);
   };
   const play = button(words.watch, watch, { class: "play" });
 
   // Typing. In languages with an input method, wait for whole characters. Phones compose English too, without need.
-  const id = `guess-${Math.random().toString(36).slice(2, 8)}`;
   const take = () => {
     const typed = characters(box.value);
     box.value = "";
@@ -158,7 +131,6 @@ const render = ({ model, el }) => {
   };
   let composing = false;
   const box = html("input", {
-    id,
     type: "text",
     autocomplete: "off",
     autocapitalize: "none",
@@ -172,198 +144,160 @@ const render = ({ model, el }) => {
   const typing = html(
     "form",
     { class: "strip", onsubmit: (event) => (event.preventDefault(), take()) },
-    html("label", { for: id }, words.type),
-    box,
+    html("label", { class: "control" }, words.type, box),
     html("button", { type: "submit" }, words.guess),
   );
   const six = Array.from({ length: MOST + 1 }, (_, k) => button(" ", () => guess(current().choices[k])));
   const choosing = html("div", { class: "strip six", role: "group", "aria-label": words.choose }, six);
+  const jump = button(" ", skip);
 
   const text = html("p", { class: "passage" });
   const outcome = report();
-  const strip = svg("g");
-  const element = drawing(
-    words,
-    360,
-    TOP + names.length * HIGH + 2,
-    strip,
-    names.map(
-      (
-        name,
-        row, // n is a symbol, other labels are words
-      ) =>
-        (name.startsWith("n =") ? label : upright)(LEFT - 5, TOP + (row + 0.5) * HIGH, name, {
-          "font-size": 11.5,
-          "text-anchor": "end",
-        }),
-    ),
+  const [strip, means] = [svg("g"), svg("g")];
+  const height = TOP + names.length * HIGH + 2;
+  const legend = words.legend.map((meaning, k) => {
+    const square = cell(k * 6.5, names.length + 0.5, [1, 3, MOST + 1][k]);
+    return [
+      square,
+      upright(x(k * 6.5 + 1) + 4, y(names.length + 0.5), meaning, { "font-size": 11, "text-anchor": "start" }),
+    ];
+  });
+  const rowNames = names.map((name, row) =>
+    // n is a symbol, other labels are words
+    (name.startsWith("n =") ? label : upright)(LEFT - 5, y(row), name, { "font-size": 11.5, "text-anchor": "end" }),
   );
-  const jump = button(" ", skip);
-  const anew = button(words.restart, restart);
-  const count = html("caption");
-  const bound = html("th", { scope: "col" });
-  const rows = names.map((name) =>
-    html(
-      "tr",
-      {},
-      html("th", { scope: "row" }, name),
-      Array.from({ length: 4 }, () => html("td")),
-    ),
-  );
-  const head = html(
-    "tr",
-    {},
-    html("th", { scope: "col" }, words.who),
-    html("th", { scope: "col" }, words.first),
-    html("th", { scope: "col" }, words.tries),
-    bound,
-    html("th", { scope: "col" }, words.bits),
-  );
+  const mean = upright(358, 16, words.mean, { "font-size": 11, "text-anchor": "end" });
+  const element = drawing(words, 360, height + 28, rowNames, mean, strip, means, legend);
+
+  // The standings: tries, and, folded, bits.
+  const [count, bound] = [html("summary"), html("span")];
+  const cells = names.map(() => Array.from({ length: 4 }, () => html("td")));
+  const table = (heads, from, to) => {
+    const head = [words.who, ...heads].map((content) => html("th", { scope: "col" }, content));
+    const rows = names.map((name, n) => html("tr", {}, html("th", { scope: "row" }, name), cells[n].slice(from, to)));
+    return html("table", { class: "standings" }, html("thead", {}, html("tr", {}, head)), html("tbody", {}, rows));
+  };
   const note = html("p", { class: "note" });
+  const inBits = html("details", {}, html("summary", {}, words.what), note, table([bound, words.bits], 2, 4));
+  const results = html("details", {}, count, table([words.first, words.tries], 0, 2), inBits);
+  let unfolded = false;
 
   const sentence = ({ truth, likeliest }) => {
-    if (wrong.length) return fill(words.wrong, { wrong: list(wrong), left: MOST - wrong.length });
+    if (wrong.length)
+      return fill(words.wrong, { wrong: wrong.map(nameOf).join(words.comma), left: MOST - wrong.length });
+    const begin = model.get("choosing") ? words.begin_choosing : words.begin;
+    if (!last) return truth === undefined ? words.end : begin;
     const result =
-      last &&
-      fill(
-        last.n === 0 && timer === null
-          ? words.shown
-          : last.n === 1
-            ? words.at_once
-            : last.n > 1 && last.n <= MOST
-              ? words.found
-              : words.not_found,
-        { character: named(last.truth), n: last.n },
-      );
-    const first = last && fill(words.likeliest, { character: named(likeliest) });
+      last.n > MOST || (last.n === 0 && timer !== null)
+        ? words.not_found
+        : ([words.shown, words.at_once][last.n] ?? words.found);
     return [
-      result,
-      first,
-      truth === undefined ? words.end : last ? null : model.get("choosing") ? words.begin_choosing : words.begin,
-    ]
-      .filter(Boolean)
-      .join(words.between);
+      fill(result, { character: nameOf(last.truth), n: last.n }),
+      fill(words.likeliest, { character: nameOf(likeliest) }),
+      ...(truth === undefined ? [words.end] : []),
+    ].join(words.between);
+  };
+
+  const drawStrip = ({ text, given, first, tries, place, theirs, truth, bits }) => {
+    const done = truth === undefined;
+    const start = Math.max(place + (done ? 0 : 1) - COLUMNS, 0);
+    const said = (n, at, tried) => {
+      const result = fill(tried > MOST ? words.missed : words.tried, {
+        player: names[n],
+        character: nameOf(text[at]),
+        n: tried,
+      });
+      const p = n && at >= given ? 2 ** -bits[n - 1][at - given] : null;
+      return p === null ? result : result + fill(words.with_p, { p: fixed(p, 4) });
+    };
+    const square = (at, n, tried) => cell(at - start, n, tried, said(n, at, tried));
+    const columns = text.slice(start, place).flatMap((character, k) => {
+      const at = start + k;
+      return [
+        upright(x(k) + WIDTH / 2, 16, visible(character), at < given ? { opacity: 0.65 } : {}),
+        ...(at < given ? [] : [square(at, 0, tries[at - given])]),
+        ...(at < first ? [] : theirs.map((player, n) => square(at, n + 1, player[at - first]))),
+      ];
+    });
+    const k = place - start;
+    const frame = { x: x(k) + 0.5, y: 4, width: WIDTH - 1, height: height - 6, rx: 3 };
+    const focus = () => (model.get("choosing") ? six[0] : box).focus();
+    const next = () => [
+      svg("rect", { ...frame, fill: GREEN, "fill-opacity": 0.14, stroke: GREEN, cursor: "pointer", onclick: focus }),
+      upright(x(k) + WIDTH / 2, 16, "?", { "font-weight": 700, "pointer-events": "none" }),
+    ];
+    setContent(strip, ...columns, ...(done ? [] : next()));
+  };
+
+  const drawStandings = ({ given, first, tries, theirs, bits }) => {
+    const [isChoice, places] = [model.get("choosing"), comparedPlaces(tries).length];
+    const compared = theirs.map((player) => player.slice(given - first));
+    const rows = standings(tries, compared, bits, isChoice ? 1 : size - MOST);
+    rows.forEach((row, n) => {
+      const numbers = row && [
+        `${Math.round(100 * row.first)}\u00a0%`,
+        fixed(row.tries, 1),
+        places < ROUGH ? "–" : `≤ ${fixed(row.bound, 1)}`,
+        n ? fixed(row.bits, 1) : "–",
+      ];
+      cells[n].forEach((child, k) => setContent(child, numbers?.[k] ?? "–"));
+    });
+    const number = (row, n) => {
+      if (!row) return [];
+      const said = fill(words.on_average, { player: names[n], tries: fixed(row.tries, 4) });
+      return [upright(358, y(n), fixed(row.tries), { "font-size": 12, "text-anchor": "end", "data-said": said })];
+    };
+    setContent(means, ...rows.flatMap(number));
+    change(mean, { visibility: places ? null : "hidden" });
+    setContent(count, fill(words.over, { count: places }));
+    setContent(bound, isChoice ? words.bound_choosing : words.bound);
+    setContent(note, fill(isChoice ? words.note_choosing : words.note, { size }));
+    if (places >= ROUGH && !unfolded) unfolded = results.open = true;
   };
 
   const draw = () => {
     const game = current();
-    const { text: all, given, first, tries, place, theirs, truth, choices } = game;
-    const isChoice = model.get("choosing");
-    const done = truth === undefined;
-    const marks = tries.map((n, k) =>
-      html("span", { class: n > 1 ? "late" : null }, all[given + k] === "\n" ? "⏎" : all[given + k]),
+    const { text: all, given, tries, truth, choices } = game;
+    const [isChoice, done] = [model.get("choosing"), truth === undefined];
+    const guessed = tries.map((n, k) =>
+      html("span", { class: n > 1 ? "late" : null }, all[given + k].replace("\n", "⏎")),
     );
-    setContent(
-      text,
-      html("span", { class: "given" }, all.slice(0, given).join("")),
-      ...marks,
-      done ? "" : html("b", { class: "next" }, "?"),
-    );
+    const next = done ? "" : html("b", { class: "next" }, "?");
+    setContent(text, html("span", { class: "given" }, all.slice(0, given).join("")), ...guessed, next);
     outcome.set(sentence(game));
     change(typing, { hidden: isChoice });
     change(choosing, { hidden: !isChoice });
     change(box, { readonly: done });
     six.forEach((choice, k) => {
       setContent(choice, visible(choices[k]));
-      change(choice, {
-        "aria-label": named(choices[k]),
-        "aria-disabled": done || wrong.includes(choices[k]) ? "true" : null,
-      });
+      const disabled = done || wrong.includes(choices[k]);
+      change(choice, { "aria-label": nameOf(choices[k]), "aria-disabled": disabled ? "true" : null });
     });
     setContent(jump, wrong.length ? words.show : words.skip);
     change(jump, { "aria-disabled": done || (isChoice && wrong.length > 0) ? "true" : null });
-
-    const start = Math.max(place + (done ? 0 : 1) - COLUMNS, 0);
-    setContent(
-      strip,
-      ...all.slice(start, place).flatMap((character, k) => {
-        const at = start + k;
-        const isGiven = at < given;
-        return [
-          upright(x(k) + WIDTH / 2, 16, visible(character), isGiven ? { opacity: 0.65 } : {}),
-          isGiven ? null : cell(k, 0, tries[at - given]),
-          ...(at < first ? [] : theirs.map((player, n) => cell(k, n + 1, player[at - first]))),
-        ].filter(Boolean);
-      }),
-      ...(done
-        ? []
-        : [
-            svg("rect", {
-              x: x(place - start) + 0.5,
-              y: 4,
-              width: WIDTH - 1,
-              height: TOP + names.length * HIGH - 4,
-              rx: 3,
-              fill: GREEN,
-              "fill-opacity": 0.14,
-              stroke: GREEN,
-            }),
-            upright(x(place - start) + WIDTH / 2, 16, "?", { "font-weight": 700 }),
-          ]),
-    );
-
-    const skipped = given - first;
-    const table = standings(
-      tries,
-      theirs.map((player) => player.slice(skipped)),
-      game.bits,
-      isChoice ? 1 : size - MOST,
-    );
-    const places = comparedPlaces(tries).length;
-    rows.forEach((row, n) => {
-      const result = table[n];
-      const numbers = result
-        ? [
-            `${Math.round(100 * result.first)}\u00a0%`,
-            fixed(result.tries, 1),
-            places < ROUGH ? "–" : `≤ ${fixed(result.bound, 1)}`,
-            n ? fixed(result.bits, 1) : "–",
-          ]
-        : ["–", "–", "–", "–"];
-      [...row.children].slice(1).forEach((child, k) => setContent(child, numbers[k]));
-    });
-    change(results, { hidden: !places });
-    setContent(count, fill(words.over, { count: places }));
-    setContent(bound, isChoice ? words.bound_choosing : words.bound);
-    setContent(note, fill(isChoice ? words.note_choosing : words.note, { size }));
+    drawStrip(game);
+    drawStandings(game);
   };
 
-  const results = html(
-    "div",
-    {},
-    html("table", { class: "standings" }, count, html("thead", {}, head), html("tbody", {}, rows)),
-    html("details", {}, html("summary", {}, words.what), note),
-  );
-  const parts = [
-    text,
+  const controls = [
     typing,
     choosing,
-    html("div", { class: "outcome" }, outcome.element),
-    html("div", { class: "strip" }, jump, play, anew),
-    element,
-    results,
-    html(
-      "div",
-      { class: "controls" },
-      passages.length > 1 ? stepper(model, "passage", { label: words.passage, min: 1, max: passages.length }) : null,
-      toggle(model, "choosing", { label: words.choosing }),
-    ),
+    html("div", { class: "strip" }, jump, play, button(words.restart, restart)),
+    passages.length > 1 ? stepper(model, "passage", { label: words.passage, min: 1, max: passages.length }) : null,
+    toggle(model, "choosing", { label: words.choosing }),
   ];
-  const traits = ["passage", "choosing", "tries"];
-  const begin = () => setting || (stop(), (wrong = []), (last = null), model.get("tries").length && set({ tries: [] }));
-  const follow = () => setting || (stop(), (wrong = []), (last = null));
-  model.on("change:passage", begin);
-  model.on("change:choosing", begin);
-  model.on("change:tries", follow);
-  const remove = show(model, el, parts, traits, draw);
+  const begin = () => setting || (forget(), model.get("tries").length && set({ tries: [] }));
+  const listeners = Object.entries({ passage: begin, choosing: begin, tries: () => setting || forget() });
+  for (const [name, listener] of listeners) model.on(`change:${name}`, listener);
+  const parts = {
+    drawing: [text, pointed(element), html("div", { class: "outcome" }, outcome.element)],
+    controls,
+    below: [results],
+  };
+  const remove = show(model, el, parts, ["passage", "choosing", "tries"], draw);
   const unwatch = whenUnseen(el, stop);
   return () => {
-    for (const [name, listener] of [
-      ["passage", begin],
-      ["choosing", begin],
-      ["tries", follow],
-    ])
-      model.off(`change:${name}`, listener);
+    for (const [name, listener] of listeners) model.off(`change:${name}`, listener);
     unwatch();
     clearInterval(timer);
     remove();

@@ -26,7 +26,7 @@ CHOICES = 6  # one of them is right
 PASSAGES = 3
 GIVEN = {"en": 45, "ja": 25, "ko": 35, "zh": 25}  # number of characters shown at the start
 GUESSED = (45, 60)  # least and most characters to guess, so that a passage can end with a sentence
-BEFORE = 19  # number of given characters whose tries are drawn
+BEFORE = 16  # number of given characters whose tries are drawn
 LONGEST = 200
 CHOOSING = ("ja", "ko", "zh")  # hundreds of characters, which not every keyboard has
 SENTENCE = re.compile(r"[.!?。！？][”’」』]* ?")
@@ -151,6 +151,7 @@ class Guess(Figure):
     tries = List(Int(min=0, max=MOST + 1)).tag(sync=True)
     game = Dict(read_only=True).tag(sync=True)
     settings = ("passage", "choosing", "tries")
+    pictured = {"tries": [0] * GUESSED[0]}
     _made = False
 
     def __init__(self, language: str = "en", text: str = "", **values: Any) -> None:
@@ -164,15 +165,10 @@ class Guess(Figure):
             parts = [(passage, GIVEN[game_language]) for passage in passages(game_language)]
         self._games = [played(game_language, *part) for part in parts]
         super().__init__(language, **values)
-        self.set_trait(
-            "game",
-            {
-                "players": list(PLAYERS),
-                "size": len(vocabulary) - 1,
-                "language": game_language,
-                "passages": self._games,
-            },
-        )
+        if text:  # the question is about the passages
+            self.set_trait("words", {key: value for key, value in self.words.items() if key != "question"})
+        game = {"players": list(PLAYERS), "size": len(vocabulary) - 1, "language": game_language}
+        self.set_trait("game", game | {"passages": self._games})
         self._made = True
 
     @property

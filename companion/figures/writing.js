@@ -1,10 +1,11 @@
 /* Figure: a trained language model continues a text, one character after the other. */
 import { uniform } from "./numbers.js";
-import { characters } from "./characters.js";
+import { characters, namedBy, upright, visible } from "./characters.js";
 import { readSafetensors } from "./weights_file.js";
 import { sampleIndex, probabilities, languageModelStep } from "./arithmetic.js";
 import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, setContent, svg, symbol } from "./elements.js";
 import { button, group, loader, slider, reducedMotion } from "./controls.js";
+import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const ROWS = 8; // of characters; another row is for all others
@@ -12,8 +13,6 @@ const RUN = 200; // characters of one run
 const PAUSE = 100; // milliseconds between two characters; longer before the writer is loaded, so that all can be followed
 const SLOW_PAUSE = 250;
 const MOST = { beginning: 400, written: 2000 }; // as in writing.py
-
-const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
 
 /* The language model of a file. It reads texts as arrays of characters, and caches the state after each character: only the
  * part that differs from the last text is read. */
@@ -56,55 +55,40 @@ const tail = (text) => {
 };
 
 /* The end of the text, and the next character: probabilities as bars, end to end from 0 to 1, and u as a line. */
-const diagram = (words, take) => {
-  const [left, width, top, high] = [40, 272, 62, 21];
+const diagram = (words, nameOf, take) => {
+  const [left, width, top, high] = [40, 272, 58, 18];
   const x = (p) => left + p * width;
-  const middle = { "text-anchor": "middle", "dominant-baseline": "central" };
-  const upright = (at, y, size, attributes = {}) =>
-    svg("text", { x: at, y, "font-size": size, fill: "currentColor", ...middle, ...attributes });
-  const text = upright(214, 18, 15, { "text-anchor": "end" });
-  const next = upright(231, 18, 15);
+  const right = { "text-anchor": "end" };
+  const small = { "font-size": 11 };
+  const text = upright(214, 18, "", right);
+  const next = upright(231, 18, "");
   const rows = Array.from({ length: ROWS + 1 }, (_, k) => {
     const y = top + k * high;
-    const bar = svg("rect", { y: y + 2, height: high - 4, fill: "currentColor" });
-    const [name, p] = [upright(22, y + high / 2, 15), upright(354, y + high / 2, 12, { "text-anchor": "end" })];
-    const element = svg(
-      "g",
-      { onclick: () => k < ROWS && take(k) },
-      svg("rect", { x: 0, y, width: 360, height: high, fill: "currentColor", "fill-opacity": 0 }),
-      svg("rect", { x: left, y: y + 2, width, height: high - 4, fill: "currentColor", "fill-opacity": 0.06 }),
-      bar,
-      name,
-      p,
-    );
+    const place = { y: y + 2, height: high - 4, fill: "currentColor" };
+    const bar = svg("rect", place);
+    const [name, p] = [upright(22, y + high / 2, ""), upright(354, y + high / 2, "", { ...right, "font-size": 12 })];
+    const pressed = svg("rect", { x: 0, y, width: 360, height: high, fill: "currentColor", "fill-opacity": 0 });
+    const track = svg("rect", { ...place, x: left, width, "fill-opacity": 0.06 });
+    const element = svg("g", { onclick: () => k < ROWS && take(k) }, pressed, track, bar, name, p);
     return { element, bar, name, p };
   });
   const bottom = top + (ROWS + 1) * high;
   const line = svg("line", { y1: top - 4, y2: bottom + 4, stroke: GREEN, "stroke-width": 2 });
-  const u = svg("g", {}, label(0, top - 14, "u"), upright(0, top - 13.5, 12, { "text-anchor": "start" }));
-  const number = u.lastChild;
-  u.firstChild.setAttribute("text-anchor", "end");
+  const u = svg("g");
   const ticks = [0, 0.5, 1].map((p) => [
     svg("line", { x1: x(p), x2: x(p), y1: bottom, y2: bottom + 4, stroke: "currentColor", "stroke-opacity": 0.5 }),
-    upright(x(p), bottom + 13, 11),
+    upright(x(p), bottom + 13, `${p}`, small),
   ]);
-  ticks.forEach(([, text], k) => setContent(text, ["0", "0.5", "1"][k]));
-  const element = drawing(
-    words,
-    360,
-    bottom + 22,
-    text,
-    svg("rect", { x: 218, y: 5, width: 26, height: 26, rx: 3, fill: GREEN, "fill-opacity": 0.2, stroke: GREEN }),
-    next,
-    rows.map((row) => row.element),
-    ticks,
-    line,
-    u,
-    label(346, top - 14, "p"),
-  );
+  const box = { x: 218, y: 5, width: 26, height: 26, rx: 3, fill: GREEN, "fill-opacity": 0.2, stroke: GREEN };
+  const titles = [
+    upright(250, 18, words.next, { ...small, "text-anchor": "start" }),
+    upright(358, top - 12, words.probability, { ...small, ...right }),
+  ];
+  const bars = rows.map((row) => row.element);
+  const element = drawing(words, 360, bottom + 22, text, svg("rect", box), next, titles, bars, ticks, line, u);
   return {
     element,
-    set(read, chances, drawn, at, { choosable }) {
+    set(read, chances, drawn, at) {
       setContent(text, tail(read));
       setContent(next, chances ? visible(chances.characters[drawn]) : "?");
       let below = 0;
@@ -116,45 +100,51 @@ const diagram = (words, take) => {
         setContent(name, k === ROWS ? "…" : chances ? visible(chances.characters[k]) : " ");
         setContent(p, chances ? fixed(length) : " ");
         for (const text of [name, p]) change(text, { "font-weight": marked ? 700 : null });
-        change(element, { cursor: choosable && k < ROWS ? "pointer" : null });
+        const character = k < ROWS && chances ? nameOf(chances.characters[k]) : words.all_others;
+        const said = chances && fill(words.bar_said, { character, p: fixed(length, 3) });
+        change(element, { cursor: chances && k < ROWS ? "pointer" : null, "data-said": said });
         below += length;
       });
       change(line, { x1: x(at), x2: x(at) });
-      setContent(number, `\u00a0= ${fixed(at)}`);
-      change(u, {
-        transform: `translate(${Math.min(Math.max(x(at) - 16, left + 6), left + width - 36).toFixed(2)} 0)`,
-      });
+      // beside the line, where there is room
+      const side = at < 0.4 ? 4 : -4;
+      const anchor = { "font-size": 12, "text-anchor": side > 0 ? "start" : "end", "data-said": `u = ${fixed(at, 4)}` };
+      setContent(u, label(x(at) + side, top - 12, `${words.random} u = ${fixed(at)}`, anchor));
     },
   };
 };
 
 /* A text with each character on the colour of its value: blue at -1, orange at 1. The opacity is at most one half, so that
- * letters stay legible. */
-const coloured = (element) => {
+ * letters stay legible. say(character, value): what a character tells a pointer. */
+const coloured = (element, say) => {
   const shown = [];
   return (text, values) => {
     while (shown.length > text.length) shown.pop().span.remove();
     text.forEach((character, k) => {
-      if (!shown[k]) element.append((shown[k] = { span: html("span", {}) }).span);
+      if (!shown[k]) element.append((shown[k] = { span: html("span") }).span);
+      const [letter, said] = [shown[k], values ? say(character, values[k]) : null];
+      if (letter.character === character && letter.said === said) return;
+      Object.assign(letter, { character, said });
       const strength = Math.round(127.5 * Math.min(Math.abs(values?.[k] ?? 0), 1));
       const colour = `${values?.[k] > 0 ? ORANGE : BLUE}${strength.toString(16).padStart(2, "0")}`;
-      const letter = shown[k];
-      if (letter.character !== character) letter.span.textContent = letter.character = character;
-      if (letter.colour !== colour) letter.span.style.background = letter.colour = colour;
+      setContent(letter.span, character);
+      change(letter.span, { "data-said": said, style: `background: ${colour}` });
     });
   };
 };
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const writer = model.get("writer"); // file name and size, and logits that are shown before it is loaded
-  const stored = model.get("stored"); // on the front page: what the writer wrote, as in writing.py, to begin with
+  const writer = model.get("writer"); // file name and size, a text, and what follows it with which logits, as in writing.py
+  const stored = model.get("stored"); // what it goes on to write, as in writing.py, to show before it is loaded
+  const first = characters(writer.text).length;
+  let y = 0;
+  const known = { characters: [...writer.characters], logits: writer.drops.map((drop) => (y -= drop) / 10_000) };
+  const nameOf = namedBy(words);
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
   };
-  const quoted = (character) => fill(words.quoted, { character });
-  const named = (character) => ({ " ": words.space, "\n": words.newline })[character] ?? quoted(character);
   const split = {};
   const charactersOf = (name) => {
     const text = model.get(name);
@@ -164,58 +154,60 @@ const render = ({ model, el }) => {
   const all = () => [...charactersOf("beginning"), ...charactersOf("written")];
   let loaded = null;
 
-  /* Whether the stored text is shown, and what was stored about its next character. */
-  const replays = () => stored && !loaded;
+  const isStored = () => (writer.text + stored.written).startsWith(model.get("beginning") + model.get("written"));
+  const equals = (...names) => names.every((name) => model.get(name) === stored[name]);
 
   /* The next characters, likeliest first, with probabilities p, and the index that u draws. Only `at` if not known. */
   let rank = {};
   const chances = () => {
     const text = model.get("beginning") + model.get("written");
     const at = uniform(model.get("seed"), charactersOf("written").length);
-    if (replays()) {
-      const [characters, thousandths, drawn] = stored.steps[charactersOf("written").length];
-      return { at, next: { characters, p: thousandths.map((n) => n / 1000) }, drawn };
+    if (loaded || text === writer.text) {
+      if (rank.text !== text || rank.by !== loaded)
+        rank = { ...(loaded ? loaded.ranked(loaded.read(all()).at(-1)) : known), text, by: loaded };
+      const p = probabilities(rank.logits, model.get("temperature"));
+      return { at, next: { characters: rank.characters, p }, drawn: sampleIndex(p, at) };
     }
-    if (!loaded && text !== writer.text) return { at };
-    if (rank.text !== text || rank.by !== loaded) {
-      const { characters, logits } = loaded ? loaded.ranked(loaded.read(all()).at(-1)) : writer;
-      rank = { text, by: loaded, characters, logits };
-    }
-    const p = probabilities(rank.logits, model.get("temperature"));
-    return { at, next: { characters: rank.characters, p }, drawn: sampleIndex(p, at) };
+    const step = isStored() && equals("temperature", "seed") && stored.steps[all().length - first];
+    if (!step) return { at };
+    const [characters, thousandths, drawn] = step;
+    return { at, next: { characters: [...characters], p: thousandths.map((n) => n / 1000) }, drawn };
   };
 
   // Writing by hand, or with a timer, which stops when the text is changed in another way and waits while it is not seen.
   let [timer, setting, seen] = [null, false, false];
-  const room = () => (loaded ? MOST.written : stored ? stored.steps.length - 1 : 0) - charactersOf("written").length;
+  const room = () => {
+    const left = MOST.written - charactersOf("written").length;
+    return loaded ? left : Math.min(left, first + stored.steps.length - 1 - all().length);
+  };
   const add = (character) => {
-    if (room() < 1) return;
+    if (charactersOf("written").length === MOST.written) return;
     setting = true;
     set({ written: model.get("written") + character });
     setting = false;
   };
-  const writeOne = () => {
+  const canWrite = () => room() > 0 && chances().next !== undefined;
+  /* Write the k-th of the next characters, or the one that u draws. */
+  const writeOne = (k) => {
     const { next, drawn } = chances();
-    add(next.characters[drawn]);
+    if (next) add(next.characters[k ?? drawn]);
   };
-  const take = (k) => {
-    stop();
-    if (loaded) add(chances().next.characters[k]);
-  };
+  const take = (k) => (stop(), writeOne(k));
   const stop = () => {
     clearInterval(timer);
     timer = null;
     update();
   };
+  const restart = () => (stop(), set({ written: "" }));
   const write = () => {
     if (timer !== null) return stop();
-    if (replays() && !room()) set({ written: "" });
+    if (!loaded && !canWrite()) restart();
     let left = RUN;
-    if (reducedMotion()) while (left-- && room()) writeOne();
+    if (reducedMotion()) while (left-- && canWrite()) writeOne();
     else {
       const step = () => {
         if (run.isConnected && (document.hidden || !seen)) return;
-        if (run.isConnected && left-- && room()) writeOne();
+        if (run.isConnected && left-- && canWrite()) writeOne();
         else stop();
       };
       timer = setInterval(step, loaded ? PAUSE : SLOW_PAUSE);
@@ -224,161 +216,136 @@ const render = ({ model, el }) => {
   };
   const onText = () => setting || timer === null || stop();
   const run = button(words.write, write);
-  const back = () => (stop(), set({ written: charactersOf("written").slice(0, -1).join("") }));
 
   // The beginning. Invalid text stays in its box and does not change the model.
   const id = `writing-${Math.random().toString(36).slice(2, 8)}`;
   const complaint = html("p", { id: `${id}-said`, class: "report", role: "status" });
+  const complain = (wrong) => {
+    setContent(complaint, wrong);
+    change(box, { "aria-invalid": wrong ? "true" : null });
+  };
   const typed = (event) => {
     if (event.isComposing) return; // the input method is not done
     const read = characters(box.value);
     const [text, unknown] = [read.join(""), loaded.unknown(read)];
     const wrong = !text ? words.empty : unknown.length ? fill(words.unknown, { characters: unknown.join(" ") }) : "";
-    setContent(complaint, wrong);
-    change(box, { "aria-invalid": wrong ? "true" : null });
+    complain(wrong);
     if (wrong || text === model.get("beginning")) return;
     stop();
     set({ written: "", beginning: text });
   };
-  const box = html("textarea", {
-    id,
-    rows: 2,
-    maxlength: MOST.beginning,
-    spellcheck: "false",
-    "aria-describedby": `${id}-said`,
-    oninput: typed,
-    oncompositionend: typed,
-  });
+  const listens = { oninput: typed, oncompositionend: typed, "aria-describedby": `${id}-said` };
+  const box = html("textarea", { id, rows: 2, maxlength: MOST.beginning, spellcheck: "false", ...listens });
   const follow = () => {
     if (characters(box.value).join("") === model.get("beginning")) return;
     box.value = model.get("beginning");
-    setContent(complaint, "");
-    change(box, { "aria-invalid": null });
+    complain("");
   };
 
-  const waiting = loader(
-    model,
-    writer,
-    { load: words.load, lacking: words.lacking },
-    languageModel,
-    (trained, focused) => {
-      loaded = trained;
-      update();
-      if (focused) run.focus();
-    },
-  );
-
+  const arrived = (trained, focused) => {
+    loaded = trained;
+    update();
+    if (focused) run.focus();
+  };
+  const texts = { load: words.load, lacking: words.lacking };
+  const waiting = loader(model, writer, texts, languageModel, arrived);
   waiting.element.append(html("span", {}, words.purpose));
 
-  const picture = diagram(words, take);
+  const picture = diagram(words, nameOf, take);
   const others = Array.from({ length: ROWS }, (_, k) => button(" ", () => take(k)));
+  const named = { class: "strip others", role: "group", "aria-label": words.others };
+  const instead = html("div", named, html("span", {}, words.others), others);
+  const say = (character, value) =>
+    fill(words.value_said, { unit: model.get("unit"), character: nameOf(character), value: fixed(value) });
   const [begun, written] = [html("b"), html("span")];
-  const [paintBegun, paintWritten] = [coloured(begun), coloured(written)];
+  const [paintBegun, paintWritten] = [coloured(begun, say), coloured(written, say)];
   const page = html("div", { class: "written", tabindex: 0, role: "group", "aria-label": words.text }, begun, written);
+  const legend = html("p", { class: "legend" });
   const [chosen, unit] = [report(), report()];
-  const scale = html("span", { class: "scale" }, "−1", html("i"), "1");
-  const later = [
-    html(
-      "div",
-      { class: "strip others", role: "group", "aria-label": words.others },
-      html("span", {}, words.others),
-      others,
-    ),
-    button(words.one, () => (stop(), writeOne())),
-    button(words.back, back),
-    button(words.restart, () => (stop(), set({ written: "" }))),
-    html("div", {}, html("label", { for: id }, words.beginning), box, complaint),
-    html(
-      "div",
-      {},
-      group(
-        words.inside,
-        slider(model, "unit", { label: words.unit, min: 0, max: writer.hidden_size - 1, step: 1, show: (n) => `${n}` }),
-        html("div", { class: "control" }, html("span", {}, "tanh(", symbol("c_t"), ")"), scale),
-      ),
-      unit.element,
-    ),
-  ];
+  const beginning = html("div", {}, html("label", { for: id }, words.beginning), box, complaint);
+  const count = { label: words.unit, min: 0, max: writer.hidden_size - 1, step: 1, show: (n) => `${n}` };
+  const inside = html("div", {}, group(words.inside, slider(model, "unit", count)), unit.element);
   const sliders = html(
     "div",
-    { class: "controls" },
+    // what is stored has its own settings: others are shown at the beginning
+    { class: "controls", oninput: () => chances().next || restart() },
     slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
     slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` }),
   );
-  const showLoaded = () => {
-    change(page, { hidden: !loaded && !stored && !model.get("written") });
-    change(run, { hidden: !loaded && !stored });
-    setContent(run, timer !== null ? words.stop : replays() && !room() ? words.restart : words.write);
-    change(sliders, { hidden: replays() }); // what is stored does not depend on them
-    for (const element of later) change(element, { hidden: loaded === null });
+
+  const explain = () => {
+    const name = model.get("unit");
+    const ends = [words.in_quotation, words.outside];
+    const [blue, orange] = name !== writer.unit ? ["−1", "1"] : writer.inside < 0 ? ends : ends.reverse();
+    const swatch = (colour) => html("i", { style: `background: ${colour}7f` });
+    const title = fill(name === writer.unit ? words.follows : words.colour, { unit: name });
+    setContent(legend, title, swatch(BLUE), blue, swatch(ORANGE), orange);
+  };
+  const sayUnit = (text, values) => {
+    // a value, and the text before it
+    const place = (which) => {
+      const k = values.indexOf(which(...values));
+      const before = text.slice(Math.max(k - 5, 0), k + 1).map(visible);
+      return [fixed(values[k]), fill(words.quoted, { character: before.join("") })];
+    };
+    const [[least, lowest], [most, highest]] = [place(Math.min), place(Math.max)];
+    const now = fixed(values.at(-1));
+    unit.set(fill(words.unit_said, { unit: model.get("unit"), now, least, lowest, most, highest }));
   };
 
   let length = 0;
   const update = () => {
-    showLoaded();
     const { at, next, drawn } = chances();
     const [begin, since, text] = [charactersOf("beginning"), charactersOf("written"), all()];
-    const known = replays() ? stored.values.slice(0, text.length) : undefined;
-    const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")])) ?? known;
-    picture.set(text, next, drawn, at, { choosable: loaded !== null });
+    setContent(run, timer === null ? words.write : words.stop);
+    for (const element of [beginning, inside]) change(element, { hidden: loaded === null });
+    const before = isStored() && equals("unit") ? stored.values.slice(0, text.length) : undefined;
+    const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")])) ?? before;
+    picture.set(text, next, drawn, at);
+    explain();
     paintBegun(begin, values);
     paintWritten(since, values?.slice(begin.length));
     if (since.length !== length) page.scrollTop = page.scrollHeight;
     length = since.length;
-    if (next)
-      others.forEach((other, k) => {
-        setContent(other, visible(next.characters[k]));
-        change(other, { "aria-label": named(next.characters[k]) });
-      });
+    others.forEach((other, k) => {
+      setContent(other, next ? visible(next.characters[k]) : "?");
+      change(other, { "aria-label": next ? nameOf(next.characters[k]) : null, disabled: !next });
+    });
     chosen.element.style.visibility = timer === null ? null : "hidden"; // changes too fast to read
-    const chance = (k) => [named(next.characters[k]), fixed(next.p[k])];
     const outcome = () => {
-      const [[likeliest, p], [character, q]] = [chance(0), chance(drawn)];
-      return fill(words.drawn, { likeliest, p, u: fixed(at), drawn: character, q });
+      const [likeliest, character] = [0, drawn].map((k) => nameOf(next.characters[k]));
+      const [p, q] = [0, drawn].map((k) => fixed(next.p[k]));
+      return fill(drawn === 0 ? words.falls_on_longest : words.falls_on, {
+        likeliest,
+        p,
+        u: fixed(at),
+        drawn: character,
+        q,
+      });
     };
-    chosen.set(!next ? words.unread : room() ? outcome() : loaded ? words.full : stored ? words.go_on : outcome());
-    if (!values) return;
-    // a value, and the text before it
-    const place = (k) => [
-      fixed(values[k]),
-      quoted(
-        text
-          .slice(Math.max(k - 5, 0), k + 1)
-          .map(visible)
-          .join(""),
-      ),
-    ];
-    const [[least, lowest], [most, highest]] = [Math.min, Math.max].map((which) =>
-      place(values.indexOf(which(...values))),
-    );
-    unit.set(
-      fill(words.unit_said, { unit: model.get("unit"), now: fixed(values.at(-1)), least, lowest, most, highest }),
-    );
+    const isFull = since.length === MOST.written;
+    chosen.set(isFull ? words.full : !next ? words.unread : room() > 0 ? outcome() : words.go_on);
+    if (loaded) sayUnit(text, values);
   };
 
-  const [instead, one, backwards, restart, beginning, inside] = later;
-  const parts = [
-    page,
-    html("div", { class: "strip" }, run, one, backwards, restart, waiting.element),
-    beginning,
-    picture.element,
-    chosen.element,
-    instead,
-    sliders,
-    inside,
+  const seenTogether = html("div", {}, html("div", { class: "pen" }, page, run), legend, picture.element);
+  const buttons = [
+    button(words.one, () => take()),
+    button(words.back, () => (stop(), set({ written: charactersOf("written").slice(0, -1).join("") }))),
+    button(words.restart, restart),
   ];
+  const controls = [html("div", { class: "strip" }, buttons), instead, sliders, waiting.element, beginning, inside];
+  const parts = { drawing: [pointed(seenTogether), chosen.element], controls };
   const sight = new IntersectionObserver((entries) => (seen = entries.at(-1).isIntersecting));
   sight.observe(el);
-  const texts = ["beginning", "written"];
-  for (const name of texts) model.on(`change:${name}`, onText);
-  model.on("change:beginning", follow);
+  const listeners = Object.entries({ beginning: () => (onText(), follow()), written: onText });
+  for (const [name, listener] of listeners) model.on(`change:${name}`, listener);
   follow();
-  const remove = show(model, el, parts, [...texts, "temperature", "seed", "unit"], update);
-  if (stored && !reducedMotion()) write();
+  const remove = show(model, el, parts, ["beginning", "written", "temperature", "seed", "unit"], update);
+  if (model.get("alive") && canWrite() && !reducedMotion()) write();
   return () => {
-    for (const name of texts) model.off(`change:${name}`, onText);
+    for (const [name, listener] of listeners) model.off(`change:${name}`, listener);
     sight.disconnect();
-    model.off("change:beginning", follow);
     waiting.remove();
     clearInterval(timer);
     remove();

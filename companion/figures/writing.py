@@ -1,24 +1,26 @@
 """Figure of a trained language model that continues a text, one character after the other."""
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
-from traitlets import Dict, Int, TraitError, Unicode, default, validate
+from traitlets import Bool, Dict, Int, TraitError, Unicode, default, validate
 
-from companion.figures.figure import Loading, Number, own_state, script
+from companion.figures.figure import Loading, Number, script
 from companion.figures.numbers import uniform
 from companion.learning.generation import probabilities
 from companion.learning.text import characters, normalise
 from companion.learning.writer import load_writer, path_of
 
 # As in the chapter of each language: its beginning without the last character, so that the next one is uncertain; and
-# the unit that the chapter finds for quotations.
+# the unit that the chapter finds for quotations, with the sign of its value inside them.
 BEGINNINGS = {"en": "“What’s that?” said ", "ja": "「それは何だい」と", "ko": "“이게 뭐예요?” ", "zh": "“水开了没有？”"}
 UNITS = {"en": 149, "ja": 96, "ko": 37, "zh": 94}
-# What the front page shows before it has the weights: a seed whose text has quotations, and a number of characters. Its
-# last word is complete.
+INSIDE = {"en": -1, "ja": -1, "ko": -1, "zh": 1}
+# The front page's seed, whose text has quotations, and the number of characters that a page can write without the
+# weights. The last word of the front page is complete.
 STORED = {"en": (79, 104), "ja": (87, 71), "ko": (39, 82), "zh": (75, 66)}
 MOST = {"beginning": 400, "written": 2000}  # characters: a page reads them in less than a second
 
@@ -41,11 +43,14 @@ class Writing(Loading):
     seed = Int(0, min=0, max=99).tag(sync=True)
     unit = Int(0, min=0).tag(sync=True)
     writer = Dict(read_only=True).tag(sync=True)  # what the page shows before it has the weights
+    stored = Dict(read_only=True).tag(sync=True)  # what the page can write before
+    alive = Bool(read_only=True).tag(sync=True)  # whether it writes by itself
     settings = ("beginning", "written", "temperature", "seed", "unit")
 
     def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
         self.set_trait("writer", self._writer())
+        self.set_trait("stored", self._stored())
 
     @property
     def text(self) -> str:
@@ -71,29 +76,35 @@ class Writing(Loading):
         room = MOST["written"] - len(written)
         if not 0 <= length <= room:
             raise ValueError(f"length must be from 0 to {room}, the room that is left, not {length}")
-        written += [names[k] for names, _, k in self._draw(len(written), length)]
+        written += [names[k] for names, _, k, _ in self._draw(len(written), length)]
         self.written = "".join(written)
         return self.text
 
     @classmethod
-    def front_page(cls, language: str) -> dict[str, Any]:
-        """Return a state that the page can show without the weights, because it has in `stored` what the writer writes.
+    def front_page(cls, language: str) -> "Writing":
+        """Return the figure of the front page: it writes by itself, and asks no question."""
+        figure = cls(language, temperature=0.6, seed=STORED.get(language, STORED["en"])[0])
+        figure.set_trait("alive", True)
+        figure.set_trait("words", {key: value for key, value in figure.words.items() if key != "question"})
+        return figure
+
+    def _stored(self) -> dict[str, Any]:
+        """Return what the writer writes next, with the present settings.
 
         Each step has the eight likeliest characters, and the drawn one if it is another; their probabilities in
         thousandths; and the index of the drawn one. The last step is what comes after the text. `values` are those of
         the unit after each character of the text.
         """
-        seed, length = STORED.get(language, STORED["en"])
-        figure = cls(language, temperature=0.6, seed=seed)
-        state, steps = own_state(figure.get_state()), []
-        for names, p, drawn in figure._draw(0, length + 1):
+        written, steps, values = "", [], self.values().tolist()[:-1]
+        for names, p, drawn, (_, c) in self._draw(0, STORED[self._own][1] + 1):
             rows = [*range(8)] if drawn < 8 else [*range(8), drawn]
             thousandths = [round(1000 * p[k].item()) for k in rows]
-            steps.append([[names[k] for k in rows], thousandths, rows.index(drawn)])
-        figure.write(length)
-        values = [round(value, 2) for value in figure.values().tolist()]
-        own = {name: getattr(figure, name) for name in ("beginning", "temperature", "seed", "written")}
-        return state | {"stored": own | {"steps": steps, "values": values}}
+            steps.append(["".join(names[k] for k in rows), thousandths, rows.index(drawn)])
+            written += names[drawn]
+            values.append(torch.tanh(c[0, 0, self.unit]).item())
+        settings = {name: getattr(self, name) for name in ("temperature", "seed", "unit")}
+        known = {"written": written.removesuffix(names[drawn]), "values": [round(value, 2) for value in values]}
+        return settings | known | {"steps": steps}
 
     @property
     def _own(self):
@@ -115,7 +126,8 @@ class Writing(Loading):
     def _draw(self, start, length):
         """Draw characters, the first one as number `start` of those written after the text.
 
-        Yield for each all characters, likeliest first, their probabilities, and the index of the one that is drawn.
+        Yield for each all characters, likeliest first, their probabilities, the index of the one that is drawn, and
+        the state before it.
         """
         logits, state = self._read(self.text)
         for place in range(start, start + length):
@@ -123,7 +135,7 @@ class Writing(Loading):
             names = [self._vocabulary.characters[i] for i in order]
             # inverse transform sampling
             k = min(int((p.cumsum(0) <= uniform(self.seed, place)).sum()), int(p.count_nonzero()) - 1)
-            yield names, p, k
+            yield names, p, k, state
             logits, state = self._read(names[k], state)
 
     def _distribution(self, logits):
@@ -132,7 +144,11 @@ class Writing(Loading):
         return order.tolist(), probabilities(logits, self.temperature)[order]
 
     def _writer(self):
-        """Return file name, size, number of units, and the logits after the current text, largest first."""
+        """Return what the page shows before it has the weights.
+
+        `characters` are those that can come after the text, likeliest first; `drops` are the differences of their
+        logits in ten-thousandths, which take little space, the first one from 0.
+        """
         logits, _ = self._read(self.text)
         order, _ = self._distribution(logits)
         ranked = order[:-1]  # without the unknown character, which is last
@@ -140,8 +156,9 @@ class Writing(Loading):
         return {
             "file": f"writers/{path.name}", "bytes": path.stat().st_size,
             "hidden_size": writer_of(self._own)[0].recurrent.hidden_size,
-            "text": self.text, "characters": [self._vocabulary.characters[i] for i in ranked],
-            "logits": [round(logits[i].item(), 3) for i in ranked],
+            "unit": UNITS[self._own], "inside": INSIDE[self._own],
+            "text": self.text, "characters": "".join(self._vocabulary.characters[i] for i in ranked),
+            "drops": [high - low for high, low in pairwise([0, *((10_000 * logits[ranked]).round().int().tolist())])],
         }  # fmt: skip
 
     @default("beginning")

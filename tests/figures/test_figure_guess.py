@@ -8,13 +8,14 @@ import torch
 from safetensors import safe_open
 
 from companion.figures import Guess
-from companion.figures.guess import MOST, ORDERS, PLAYERS, counts_of, held_out_text, passages, shannon
+from companion.figures.guess import MOST, ORDERS, PLAYERS, counts_of, distributions, held_out_text, passages, shannon
 from companion.figures.writing import writer_of
 from companion.learning.counts import Counts
 from companion.learning.text import load_text
 from companion.learning.windows import split
 from companion.learning.writer import fingerprint, path_of
-from tests.figures.figure_page import figure_page, get, sentences, serve_modules
+from tests.figures.figure_page import figure_page, get, move, sentences, serve_modules
+from tests.figures.test_figures import TABLES
 
 OWN = "He felt for the bench and sat down on it, and began to laugh."
 ROWS = "() => [...document.querySelectorAll('tbody tr')].map(row => [...row.children].map(cell => cell.textContent))"
@@ -68,6 +69,58 @@ def test_first_characters_of_words_are_harder():
         assert begins < goes_on - 0.15, (language, begins, goes_on)
 
 
+def test_the_question_has_the_right_answer():
+    """Check that the right answer is the nearest one to the share that the LSTM has right at once, in each passage."""
+    for language in (language for language, table in TABLES.items() if "question" in table["guess"]):
+        table = TABLES[language]["guess"]
+        tenths = [int(re.search(r"[1-9]", answer.replace("10", ""))[0]) for answer in table["answers"]]
+        for passage in (1, 2, 3):
+            figure = Guess(language, passage=passage)
+            figure.tries = [0] * len(figure.game["passages"][passage - 1]["choices"])
+            at_once = 10 * figure.standings()["LSTM"][0]
+            assert min(tenths, key=lambda n: abs(n - at_once)) == tenths[table["right"]], (language, passage, at_once)
+    assert "question" not in Guess(text=OWN).words  # it is about the passages
+
+
+def test_squares_say_tries_and_probabilities_to_a_pointer(browser):
+    """Compare with the probabilities of the LSTM and of counts, at the last of the characters that are drawn."""
+    with figure_page(browser, "guess", tries=[0] * 20) as page:
+        game = Guess().game["passages"][0]
+        place = game["given"] + 19
+        _, vocabulary = writer_of("en")
+        index = vocabulary.encode(game["text"]).tolist()[place]
+        p = distributions("en", game["text"])[:, place - 1, index]
+        for n, name in enumerate(PLAYERS):
+            page.locator(f"[data-said^='{name}: ']:not(text)").last.hover()
+            tries = int(game["tries"][n][place - game["first"]])
+            result = f"at try {tries}" if tries <= MOST else "not found"
+            expected = f"{name}: ‘{game['text'][place]}’ {result}, probability {p[n]:.4f}"
+            assert page.locator(".pointed").text_content() == expected
+            page.locator(f"text[data-said^='{name}: ']").hover()
+            mean = Guess(tries=[0] * 20).standings()[name][1]
+            assert page.locator(".pointed").text_content() == f"{name}: {mean:.4f} tries on average"
+
+
+def test_pressing_the_next_place_leads_to_the_input(browser):
+    with figure_page(browser, "guess") as page:
+        for choosing, tag in ((False, "INPUT"), (True, "BUTTON")):
+            move(page, choosing=choosing)
+            page.locator("svg rect[cursor]").click()
+            assert page.evaluate("document.activeElement.tagName") == tag
+
+
+def test_standings_are_folded_until_ten_characters_can_be_compared(browser):
+    with figure_page(browser, "guess") as page:
+        is_open = lambda: page.locator("details").first.get_attribute("open") is not None  # noqa: E731
+        for count, expected in ((0, False), (9, False), (10, True)):
+            move(page, tries=[1] * count)
+            assert is_open() == expected, count
+        page.locator("summary").first.click()
+        move(page, tries=[1] * 11)
+        assert not is_open()  # the reader has closed it
+        assert not page.locator("table").last.is_visible()  # bits are folded
+
+
 def test_bounds_and_standings_equal_pythons(browser):
     tries = [1, 1, 2, 6, 1, 3, 1, 6]
     by_hand = 0.5 * 1 + 2 * (1 / 8) * 3 + 0.25 * 2 + 0.25 * math.log2(48)
@@ -113,7 +166,7 @@ def test_a_reader_plays_by_keyboard(browser):
         assert sentences(page).startswith("It was a space." if rest[9] == " " else f"It was ‘{rest[9]}’.")
         figure.tries = get(page, "tries")
         assert page.locator(".passage").text_content() == figure.text + "?"
-        name, first, tried, bound, _ = page.evaluate(ROWS)[0]
+        (name, first, tried), (_, bound, _) = (page.evaluate(ROWS)[k] for k in (0, 1 + len(PLAYERS)))
         at_once, mean, bits, _ = figure.standings()["you"]
         assert (name, first, tried, bound) == (
             "you",
@@ -126,7 +179,7 @@ def test_a_reader_plays_by_keyboard(browser):
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")  # begin again
-        assert get(page, "tries") == [] and not page.locator("table").is_visible()
+        assert get(page, "tries") == [] and page.evaluate(ROWS)[0] == ["you", "–", "–"]
         page.get_by_label("Next character").type(rest)
         assert get(page, "tries") == [1] * len(rest)
         assert "The passage is complete." in sentences(page)

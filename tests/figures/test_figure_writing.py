@@ -5,9 +5,10 @@ import re
 
 import pytest
 
+from book.tools.draw import page_of
 from companion.figures import Attention, Past, Writing
 from companion.figures.figure import words
-from companion.figures.writing import BEGINNINGS, UNITS
+from companion.figures.writing import BEGINNINGS, INSIDE, UNITS
 from companion.learning.text import load_text, shipped_texts
 from companion.learning.windows import split
 from companion.learning.writer import load_writer
@@ -115,7 +116,7 @@ def test_drawing_is_the_same_before_and_after_loading(language, browser):
         for state, ((names, lengths), drawn) in zip(states, before, strict=True):
             move(page, **state)
             assert shown(page)[0] == names and page.locator(DRAWN).text_content() == drawn
-            assert shown(page)[1] == pytest.approx(lengths, abs=0.001)
+            assert shown(page)[1] == pytest.approx(lengths, abs=1e-4)
 
 
 def test_line_sentence_and_button_agree_on_the_next_character(browser):
@@ -132,7 +133,9 @@ def test_line_sentence_and_button_agree_on_the_next_character(browser):
             drawn, before = page.locator(DRAWN).text_content(), get(page, "written")
             named = {"␣": "a space", "⏎": "a new line"}.get(drawn, f"‘{drawn}’")
             u = f"{(at - 40) / 272:.2f}"
-            assert f"u = {u} draws {named}, with " in page.locator(".report[aria-hidden]").first.text_content()
+            sentence = page.locator(".report[aria-hidden]").first.text_content()
+            assert re.match(rf"u = {u} falls on the (longest bar, that|bar) of {re.escape(named)} \(", sentence)
+            assert page.locator("svg text[data-said]").text_content().startswith(f"random number u = {u}")
             button(page, "One character").press("Enter")
             assert get(page, "written") == before + {"␣": " ", "⏎": "\n"}.get(drawn, drawn)
             move(page)
@@ -141,8 +144,6 @@ def test_line_sentence_and_button_agree_on_the_next_character(browser):
 def test_choosing_characters_back_and_restart(browser):
     """Check buttons and bars. Temperature and seed do not change the written text."""
     with figure_page(browser, "writing") as page:
-        page.locator(ROW).nth(1).click()
-        assert get(page, "written") == ""  # no weights yet
         load(page)
         group = page.get_by_role("group", name="Write instead")
         assert group.get_by_role("button").all_text_contents() == [*"APMGKStC"]
@@ -159,6 +160,91 @@ def test_choosing_characters_back_and_restart(browser):
         assert (get(page, "written"), page.locator("textarea").input_value()) == ("", "“What’s that?” said ")
         page.locator(ROW).last.click()  # "…" is not a character
         assert get(page, "written") == ""
+
+
+@each
+def test_the_question_has_the_right_answer(language):
+    assert words(language, "writing")["right"] == 1  # only the longest bar
+    before, after = (Writing(language, temperature=temperature).next_characters() for temperature in (1.0, 0.0))
+    assert after[0] == (before[0][0], 1.0) and all(p == 0 for _, p in after[1:])
+
+
+@each
+def test_legend_is_true(language):
+    """Check that the unit's values inside and outside of quotations differ as the legend says."""
+    figure = Writing.front_page(language)
+    inside, values = False, {True: [], False: []}
+    for character, value in zip(figure.text + figure.stored["written"], figure.stored["values"], strict=True):
+        inside = (inside or character in "“「") and character not in "”」"
+        values[inside].append(value)
+    difference = sum(values[True]) / len(values[True]) - sum(values[False]) / len(values[False])
+    assert difference * INSIDE[language] > 0.5
+    assert figure.writer["unit"] == UNITS[language] and figure.writer["inside"] == INSIDE[language]
+
+
+def test_legend_names_the_unit(browser):
+    with figure_page(browser, "writing") as page:
+        legend = page.locator(".legend")
+        assert legend.text_content() == "Unit 149 seems to follow quotes:insideoutside"
+        assert legend.locator("i").first.get_attribute("style").startswith("background: #2f7fc1")  # blue: inside
+        move(page, unit=3)
+        assert legend.text_content() == "Value of unit 3:−11"
+
+
+def test_it_writes_before_it_is_loaded(browser):
+    """Check that Write, bars and sliders do something at once: the text that is stored equals Python's."""
+    figure = Writing(seed=4, temperature=0.5)
+    length = len(figure.stored["written"])
+    with figure_page(browser, "writing", motion="reduce", seed=4, temperature=0.5) as page:
+        sentence = page.locator(".report[aria-hidden]").first
+        button(page, "Write").press("Enter")
+        assert get(page, "written") == figure.write(length)[len(figure.beginning) :]
+        move(page)
+        assert sentence.text_content() == "The stored text ends here. Load the writer to go on."
+        colours = page.locator(".written span[style]").evaluate_all("all => all.map(one => one.dataset.said)")
+        assert [float(said.rpartition(": ")[2].replace("−", "-")) for said in colours] == pytest.approx(
+            figure.values().tolist(), abs=0.005
+        )
+        names, lengths = shown(page)
+        assert lengths[:8] == pytest.approx([p for _, p in figure.next_characters()], abs=0.0005)
+        page.get_by_label("temperature").press("ArrowRight")
+        move(page)
+        assert get(page, "written") == ""
+        assert shown(page)[1][:8] == pytest.approx(
+            [p for _, p in Writing(temperature=0.55).next_characters()], abs=1e-4
+        )
+        page.locator(ROW).nth(2).click()
+        move(page)
+        assert get(page, "written") == "M" and sentence.text_content().startswith("What comes next, the writer can")
+        page.get_by_label("temperature").press("ArrowLeft")
+        button(page, "Write").press("Enter")
+        assert get(page, "written") == figure.written
+
+
+def test_values_answer_the_pointer(browser):
+    with figure_page(browser, "writing") as page:
+        value = page.locator(".pointed")
+        for k, (character, p) in enumerate(Writing().next_characters()):
+            page.locator(ROW).nth(k).hover()
+            assert value.text_content() == f"‘{character}’: probability {p:.3f}"
+        page.locator(ROW).last.hover()
+        rest = 1 - sum(p for _, p in Writing().next_characters())
+        assert value.text_content() == f"all others: probability {rest:.3f}"
+        page.locator(".written span[style]").nth(2).hover()
+        assert value.text_content() == f"unit 149 after ‘h’: {Writing().values()[2]:.2f}".replace("-", "−")
+
+
+def test_front_page_writes_by_itself_and_asks_nothing(browser):
+    with figure_page(browser, "writing") as page:
+        assert page.locator(".question").is_visible()
+        for motion, moves in (("reduce", False), ("no-preference", True)):
+            page.emulate_media(reduced_motion=motion)
+            page.goto("about:blank")
+            page.set_content(page_of(Writing.front_page("en")))
+            page.wait_for_selector("figcaption")
+            page.wait_for_timeout(1000)
+            assert page.locator(".question").count() == 0
+            assert (get(page, "written") != "") == moves
 
 
 def test_writing_stops(browser):

@@ -70,8 +70,7 @@ class Alive(SphinxDirective):
         if name not in NAMES:
             raise self.error(f"there is no figure {name!r}: it is one of {', '.join(NAMES)}")
         kind, language = getattr(figures, figures.__all__[NAMES.index(name)]), edition_of(self.env.app).language
-        # A figure may have a state with which it moves by itself.
-        state = kind.front_page(language) if hasattr(kind, "front_page") else own_state(kind(language).get_state())
+        state = own_state(getattr(kind, "front_page", kind)(language).get_state())  # with which it may move by itself
         return [nodes.raw("", figure_html(name, state, 1), format="html", figure=name)]
 
 
