@@ -166,7 +166,8 @@ const render = ({ model, el }) => {
     // n is a symbol, other labels are words
     (name.startsWith("n =") ? label : upright)(LEFT - 5, y(row), name, { "font-size": 11.5, "text-anchor": "end" }),
   );
-  const mean = upright(358, 16, words.mean, { "font-size": 11, "text-anchor": "end" });
+  const head = { "font-size": 11, "text-anchor": "end" };
+  const mean = svg("g", {}, upright(358, 9, words.mean, head), upright(358, 22, words.tries, head));
   const element = drawing(words, 360, height + 28, rowNames, mean, strip, means, legend);
 
   // The standings: tries, and, folded, bits.

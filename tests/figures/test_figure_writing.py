@@ -216,6 +216,9 @@ def test_it_writes_before_it_is_loaded(browser):
         page.locator(ROW).nth(2).click()
         move(page)
         assert get(page, "written") == "M" and sentence.text_content().startswith("What comes next, the writer can")
+        button(page, "Write").press("Enter")  # from the beginning, as nothing is known of what follows
+        other = Writing(seed=4, temperature=0.55)
+        assert get(page, "written") == other.write(1)[len(other.beginning) :] != "M"
         page.get_by_label("temperature").press("ArrowLeft")
         button(page, "Write").press("Enter")
         assert get(page, "written") == figure.written
