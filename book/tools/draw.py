@@ -20,13 +20,29 @@ from companion.figures.figure import page
 PICTURES = Path(companion.figures.__file__).parent / "pictures"
 KINDS = {name.lower(): getattr(companion.figures, name) for name in companion.figures.__all__}
 
-# Returns the drawing without the classes and the description that the page adds.
+# Returns the figure's drawings, one above the other, without the classes and descriptions that the page adds.
 DRAWING = """() => {
-    const svg = document.querySelector("svg.drawing").cloneNode(true);
-    for (const name of ["class", "role", "aria-label"]) svg.removeAttribute(name);
-    for (const part of svg.querySelectorAll("[data-said]")) part.removeAttribute("data-said");
-    svg.setAttribute("font-family", "system-ui, sans-serif");
-    return new XMLSerializer().serializeToString(svg);
+    const drawings = [...document.querySelectorAll("svg.drawing")].filter((svg) => svg.getClientRects().length);
+    const copies = drawings.map((drawing) => {
+        const svg = drawing.cloneNode(true);
+        for (const name of ["class", "role", "aria-label"]) svg.removeAttribute(name);
+        for (const part of svg.querySelectorAll("[data-said]")) part.removeAttribute("data-said");
+        return svg;
+    });
+    let [whole] = copies;
+    if (copies.length > 1) {
+        whole = copies[0].cloneNode(false);
+        let [width, height] = [0, 0];
+        for (const svg of copies) {
+            const [, , w, h] = svg.getAttribute("viewBox").split(" ").map(Number);
+            for (const [name, value] of [["y", height], ["width", w], ["height", h]]) svg.setAttribute(name, value);
+            [width, height] = [Math.max(width, w), height + h + 12];
+            whole.append(svg);
+        }
+        whole.setAttribute("viewBox", `0 0 ${width} ${height - 12}`);
+    }
+    whole.setAttribute("font-family", "system-ui, sans-serif");
+    return new XMLSerializer().serializeToString(whole);
 }"""
 
 

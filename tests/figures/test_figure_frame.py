@@ -1,13 +1,10 @@
-"""Test what all figures have in common: the question, values under the pointer, one screen, links, saved files, print."""
-
-import json
-import re
+"""Test what all figures have: a question, values under the pointer, one screen, links, saved files, and print."""
 
 import pytest
 
 from book.tools.draw import KINDS, pictured
 from companion.figures.figure import words
-from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get, move
+from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get
 from tests.figures.test_figures import TABLES, WRITTEN
 from tests.figures.test_figures_site import ORIGINAL, PLACES, figure_on_its_page
 from tests.project.sampling import chosen
@@ -25,7 +22,8 @@ VALUES = f"""async (kind) => {{
         await ({TWO_FRAMES})();
         const {{ left, top, width, height }} = drawing.getBoundingClientRect();
         for (let k = 0; k < 576; k++) {{
-            const at = {{ clientX: left + (width * ((k % 24) + 0.5)) / 24, clientY: top + (height * (Math.floor(k / 24) + 0.5)) / 24 }};
+            const [column, row] = [(k % 24) + 0.5, Math.floor(k / 24) + 0.5];
+            const at = {{ clientX: left + (width * column) / 24, clientY: top + (height * row) / 24 }};
             const target = document.elementFromPoint(at.clientX, at.clientY);
             if (!drawing.contains(target)) continue;
             const type = kind === "mouse" ? "pointermove" : "pointerdown";

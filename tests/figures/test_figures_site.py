@@ -162,7 +162,8 @@ def test_figure_on_the_page_responds(browser, base, language, name):
             before = shown()
             slider.locator("xpath=following-sibling::button").last.click()
             tap, key = slider.locator("xpath=preceding-sibling::button").last.tap, "ArrowUp"
-        changed = "([name, before]) => document.querySelector(`[data-figure=${name}] figure[lang]`).innerHTML !== before"
+        current = "document.querySelector(`[data-figure=${name}] figure[lang]`).innerHTML"
+        changed = f"([name, before]) => {current} !== before"
         page.wait_for_function(changed, arg=[name, before])
         for move in (tap, lambda: [slider.press(key) for _ in range(2)]):
             page.wait_for_timeout(100)
