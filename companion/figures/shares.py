@@ -67,7 +67,7 @@ class Shares(Figure):
             raise ValueError(f"the gradient of weight_hh_l{depth} is 0 or not finite: it has no shares")
         figure = cls(language)
         own = dict(zip(("shares", "lengths", "lost"), (result.tolist() for result in results), strict=True))
-        figure.set_trait("own", own | {"kind": layer.mode.split("_")[0], "name": f"weight_hh_l{depth}"})
+        figure.set_trait("own", own | {"kind": str(layer.mode).split("_")[0], "name": f"weight_hh_l{depth}"})
         own_words = {key[4:]: figure.words[key] for key in ("own_description", "own_caption", "own_length")}
         figure.set_trait("words", figure.words | own_words | {"question": ""})
         figure.window = figure.shown = len(x)
@@ -143,7 +143,7 @@ def check_inputs(layer: Any, inputs: Any, depth: int) -> Tensor:
 
 def float64_copy(layer: Any) -> RNNBase:
     """Return a companion layer in float64 with the weights of an RNN, GRU or LSTM, and biases in any case."""
-    kind = layer.mode.split("_")[0]
+    kind = str(layer.mode).split("_")[0]
     options = {"RNN": ("nonlinearity",), "GRU": (), "LSTM": ("proj_size",)}[kind]
     options = {name: getattr(layer, name) for name in options} | {"num_layers": layer.num_layers}
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
@@ -164,7 +164,8 @@ def backpropagate(layer: Any, x: Tensor, loss: Loss, depth: int = 0) -> tuple[Te
     # each step has its own copy of b_hh, whose gradient is δ_t: G_t = δ_t h_{t-1}ᵀ
     name = f"bias_hh_l{depth}"
     copies = [getattr(layer, name).detach().clone().requires_grad_() for _ in x]
-    outputs, states, state = [], [torch.zeros(layer.weight_hh_l0.size(1), dtype=x.dtype)], ()
+    outputs: list[Tensor] = []
+    states, state = [torch.zeros(layer.weight_hh_l0.size(1), dtype=x.dtype)], ()
     for x_t, copy in zip(x, copies, strict=True):
         output, last = torch.func.functional_call(layer, {name: copy}, (x_t[None], *state))
         outputs, state = [*outputs, output], (last,)
