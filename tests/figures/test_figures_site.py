@@ -198,7 +198,10 @@ def test_picture_without_scripts(browser, site, name):
 
 @pytest.mark.parametrize("language", sample(FINISHED))
 def test_pages_load_the_figures_that_they_have(site, language):
-    """Check that a page loads the scripts of its figures only, and at most 18 kB + 9 kB for each, compressed."""
+    """Check that a page loads the scripts of its figures only, and at most 20 kB + 9 kB for each, compressed.
+
+    Past has 16 kB more: the results for every place of its text, which a reader can press before loading the networks.
+    """
     packed = lambda text: len(gzip.compress(text.encode()))  # noqa: E731
     for path in (site / language).glob("*.html"):
         text = path.read_text(encoding="utf-8")
@@ -211,7 +214,8 @@ def test_pages_load_the_figures_that_they_have(site, language):
             continue
         files = sum(packed((path.parent / script).read_text(encoding="utf-8")) for script in scripts)
         places = sum(packed(str(place)) for place in soup(path).select("[data-figure]"))
-        assert files + places + packed(figure.read("figures.css")) < 18_000 + 9_000 * len(present), path
+        allowed = 20_000 + 9_000 * len(present) + 16_000 * ("past" in present)
+        assert files + places + packed(figure.read("figures.css")) < allowed, path
 
 
 @pytest.mark.parametrize(("language", "start"), [marked(*start) for start in STARTS])
