@@ -70,7 +70,7 @@ const pieces = (notation) =>
 export const symbol = (notation) =>
   html("var", {}, ...pieces(notation).flatMap(([text, sub]) => [text, sub && html("sub", {}, sub)]));
 
-/* A symbol of a formula as SVG <text>: words and digits upright, single letters in italics. */
+/* A symbol of a formula as SVG <text>: words and digits upright, single Latin and Greek letters in italics. */
 export const label = (x, y, notation, attributes = {}) =>
   svg(
     "text",
@@ -85,7 +85,7 @@ export const label = (x, y, notation, attributes = {}) =>
     },
     ...pieces(notation).flatMap(([text, sub]) => [
       ...(text.match(/[\p{L}\p{M}]+|[^\p{L}\p{M}]+/gu) || []).map((part) =>
-        svg("tspan", /^\p{L}$/u.test(part) ? { "font-style": "italic" } : {}, part),
+        svg("tspan", /^[\p{Script=Latin}\p{Script=Greek}]$/u.test(part) ? { "font-style": "italic" } : {}, part),
       ),
       sub && svg("tspan", { dy: "0.35em", "font-size": "75%" }, sub),
       sub && svg("tspan", { dy: "-0.26em" }, "\u200b"), // back to the line; dy scales with this font size
