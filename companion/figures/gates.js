@@ -119,7 +119,7 @@ const diagram = (words, choose) => {
     label(199, 62, "i_t ⊙ g_t", START),
     label(265, 62, "tanh", END),
     GATES.map((gate) => [
-      label(COLUMNS[gate] + 6, 111, `${gate} ${words[`gate_${gate}`]}`, START),
+      label(COLUMNS[gate] + 6, 113, `${gate} ${words[`gate_${gate}`]}`, START),
       label(COLUMNS[gate] + 6, 156, gate === "g" ? "tanh" : "σ", START),
     ]),
   );
@@ -262,7 +262,9 @@ const render = ({ model, el }) => {
     );
     cell.set({ ...numbers, x: own.features > 1 ? null : x, h_before: h, c_before: c }, shown, line);
     sequence.set(inputs, steps, others, t, line);
-    sentence.set(own.drive ? fill(words.own, own) : `${words.challenge} ${verdict(words, steps, others)}`);
+    sentence.set(
+      own.drive ? fill(words.own, own) : [words.challenge, verdict(words, steps, others)].join(words.between),
+    );
     presets.forEach((preset, k) => change(preset, { "aria-pressed": `${settings[k][1].join() === bias.join()}` }));
     lineButtons.forEach((button, k) => change(button, { "aria-pressed": `${LINES[k] === line}` }));
   };

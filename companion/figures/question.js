@@ -9,7 +9,8 @@ export const question = (words) => {
   const comment = html("p", { class: "report", role: "status" });
   const choose = (chosen) => {
     answers.forEach((answer, k) => change(answer, { "aria-pressed": `${k === chosen}` }));
-    setContent(comment, `${chosen === words.right ? words.guessed : words.not_guessed} ${words.because}`);
+    const verdict = chosen === words.right ? words.guessed : words.not_guessed;
+    setContent(comment, [verdict, words.because].join(words.between));
   };
   const answers = words.answers.map((answer, k) => button(answer, () => choose(k)));
   return html(

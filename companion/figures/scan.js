@@ -180,7 +180,7 @@ const render = ({ model, el }) => {
       .map((edge, k) => edge - edges[k])
       .join(", ");
     const counts = { rounds: rounds.length, times, h: short(end), sizes, within, between };
-    const gain = isChunks && rounds.length >= STEPS ? ` ${words.no_gain}` : "";
+    const gain = isChunks && rounds.length >= STEPS ? words.between + words.no_gain : "";
     sentence.set(fill(words[`said_${way}`], counts) + gain);
   };
 

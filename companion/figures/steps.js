@@ -114,7 +114,7 @@ const render = ({ model, el }) => {
     const texts = [
       ...LETTERS.map((letter, c) => [INPUT + (c + 0.5) * CELL, BOX + 11, letter, one_hot[c] ? 700 : 400]),
       [STATE + WIDE, BOX + 11, `h_${t - 1}`],
-      [312, BOX + 11, `${wordName(word - 1)}, ${words.step} ${t}`, 700],
+      [312, BOX + 11, [wordName(word - 1), `${words.step} ${t}`].join(words.comma), 700],
       [INPUT - 14, top + HIGH / 2, `x_${t}`],
       [NEW + 18, top + HIGH / 2, "tanh"],
       [INPUT + 1.5 * CELL, BOX + 93, "W_{ih}"],

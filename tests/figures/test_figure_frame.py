@@ -67,7 +67,7 @@ def test_an_answer_is_judged(browser, name):
             button = question.get_by_role("button", name=answer, exact=True)
             button.press("Enter")
             verdict = table["guessed" if k == table["right"] else "not_guessed"]
-            assert question.get_by_role("status").text_content() == f"{verdict} {table['because']}"
+            assert question.get_by_role("status").text_content() == verdict + table["between"] + table["because"]
             assert [b.get_attribute("aria-pressed") for b in question.get_by_role("button").all()] == [
                 f"{k == n}".lower() for n in range(len(table["answers"]))
             ]
