@@ -12,7 +12,7 @@ export const show = (model, el, { drawing, controls = [], below = [] }, traits, 
   const link = model.link
     ? html(
         "div",
-        { class: "strip" },
+        { class: "strip link" },
         copyButton(words.link, words, () => model.link()),
       )
     : null;

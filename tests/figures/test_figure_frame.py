@@ -51,6 +51,7 @@ def test_questions(name):
         assert {"question", "answers", "right", "because"} <= table.keys(), language
         assert 2 <= len(table["answers"]) == len({*table["answers"]}) == len(words("en", name)["answers"]), language
         assert table["right"] in range(len(table["answers"])), language
+        assert isinstance(table["because"], str) or len(table["because"]) == len(table["answers"]), language
         assert table["right"] == right or name == "past", language
 
 
@@ -63,11 +64,12 @@ def test_an_answer_is_judged(browser, name):
     table = words("en", name)
     with figure_page(browser, name) as page:
         question = page.locator(".question")
+        because = table["because"] if isinstance(table["because"], list) else [table["because"]] * len(table["answers"])
         for k, answer in enumerate(table["answers"]):
             button = question.get_by_role("button", name=answer, exact=True)
             button.press("Enter")
             verdict = table["guessed" if k == table["right"] else "not_guessed"]
-            assert question.get_by_role("status").text_content() == verdict + table["between"] + table["because"]
+            assert question.get_by_role("status").text_content() == verdict + table["between"] + because[k]
             assert [b.get_attribute("aria-pressed") for b in question.get_by_role("button").all()] == [
                 f"{k == n}".lower() for n in range(len(table["answers"]))
             ]
