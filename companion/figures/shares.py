@@ -8,11 +8,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from traitlets import Dict, Int, TraitError, validate
 
-import companion
 from companion.figures.figure import Figure, Number, script
 from companion.figures.numbers import uniform
 from companion.figures.training import initial_model
+from companion.layers.gru import GRU
+from companion.layers.lstm import LSTM
 from companion.layers.recurrent import RNNBase
+from companion.layers.rnn import RNN
 from companion.learning.sequence_model import SequenceModel
 
 STEPS, SYMBOLS = 24, 4
@@ -147,7 +149,9 @@ def float64_copy(layer: Any) -> RNNBase:
     options = {"RNN": ("nonlinearity",), "GRU": (), "LSTM": ("proj_size",)}[kind]
     options = {name: getattr(layer, name) for name in options} | {"num_layers": layer.num_layers}
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
-        copy = getattr(companion, kind)(layer.input_size, layer.hidden_size, dtype=torch.float64, **options)
+        copy = {"RNN": RNN, "GRU": GRU, "LSTM": LSTM}[kind](
+            layer.input_size, layer.hidden_size, dtype=torch.float64, **options
+        )
         for name, parameter in copy.named_parameters():
             parameter.copy_(getattr(layer, name, torch.zeros(())))
     return copy
