@@ -21,25 +21,24 @@ import { report, show } from "./show.js";
 const PADDING = "·"; // the character of index 0
 const PLACES = 8; // length to which a text is padded
 const DIM = 3; // embedding_dim
-const LR = 0.5;
+const LR = 0.7; // no number of steps turns one row into another
 const IN_GREEN = { stroke: GREEN, color: GREEN }; // an arrow's line and its head
 const CODE = { "font-family": "monospace" };
 const MAX_WEIGHT = 99.9; // as in lookup.py
 
-/* The indices of the text, its unknown characters, and the loss and gradients of a step. */
+/* The indices of the text, its unknown characters, and the gradients of a step. */
 const compute = (model) => {
   const vocabulary = [PADDING, ...model.get("words").letters];
   const typed = [...model.get("text")];
   const known = typed.filter((character) => vocabulary.includes(character)).slice(0, PLACES);
   const indices = Array.from({ length: PLACES }, (_, k) => (k < known.length ? vocabulary.indexOf(known[k]) : 0));
   const [W, padding_idx] = [model.get("weight"), model.get("padding_idx")];
-  const { L, gradients } = sumLoss(indices.map((i) => rowTimes(oneHot(i, W.length), W)));
+  const { gradients } = sumLoss(indices.map((i) => rowTimes(oneHot(i, W.length), W)));
   return {
     vocabulary,
     indices,
     W,
     padding_idx,
-    L,
     gradients,
     unknown: [...new Set(typed.filter((character) => !vocabulary.includes(character)))],
     gradient: embeddingGradient(indices, gradients, W.length, padding_idx),
@@ -117,6 +116,7 @@ const lookUp = (words, vocabulary, set, index) => {
     TABLE + rows * HIGH + 3,
     label(2, 10, `${words.place} k`, START),
     label(2, 51, `${words.index} i_k`, START),
+    label(356, 76, `${PADDING} ${words.pad}`, { ...SMALL, "text-anchor": "end" }),
     places.map((place) => place.element),
     way,
     chosen,
@@ -138,13 +138,9 @@ const lookUp = (words, vocabulary, set, index) => {
         change(ground, { fill: GREEN, "fill-opacity": indices[k] === i ? 0.2 : 0 });
       });
       change(chosen, { x: start + place * cell });
-      change(way, { points: `${x(place)},63 ${x(place)},72 ${x_o + 15},72 ${x_o + 15},82` });
-      const column = o_k.map((value) => [value]);
-      for (const [table, values] of [
-        [o, column],
-        [W, weight],
-      ])
-        table.set(values, (v) => ({ faded: v !== i }));
+      change(way, { points: `${x(place)},63 ${x(place)},67 ${x_o + 15},67 ${x_o + 15},82` });
+      o.set(o_k.map((value) => [value]));
+      W.set(weight);
       e.set([rowTimes(o_k, weight)]);
       change(moving, { transform: `translate(0 ${TABLE + i * HIGH})` });
     },
@@ -253,7 +249,9 @@ const render = ({ model, el }) => {
     else if (!zero) kept.set(words.spoilt);
     else kept.set(values.counts[0] ? fill(words.kept, { n: values.counts[0] }) : "");
     learned.set(
-      fill(words.learned, { L: fixed(values.L, 1), rows: list((sign, v) => `${sign}\u00a0${values.gradient[v][0]}`) }),
+      fill(words.learned, {
+        rows: list((sign, v) => values.gradient[v][0] && `${sign}\u00a0${values.gradient[v][0]}`) || "0",
+      }),
     );
     if (exceedsRange(values)) stepped.set(words.away);
     else if (!moved.some(Boolean)) stepped.set("");
@@ -272,14 +270,14 @@ const render = ({ model, el }) => {
     }),
   ];
   const second = [
-    html("div", { class: "strip" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, restart)),
+    html("div", { class: "strip" }, train, symbol(`W ← W − ${LR} ∂L/∂W`), button(words.anew, restart)),
     stepped.element,
     learned.element,
     toggle(padding, "padding", { label: words.padding }),
     kept.element,
   ];
   const both = [html("div", { class: "seen" }, pointed(training.element)), html("div", { class: "beside" }, second)];
-  const below = [html("p", {}, html("strong", {}, words.training)), html("div", { class: "together" }, both)];
+  const below = [html("details", {}, html("summary", {}, words.training), html("div", { class: "together" }, both))];
   const parts = { drawing: [pointed(table.element), looked.element], controls, below };
   return show(model, el, parts, ["text", "place", "padding_idx", "weight", "last_step"], draw);
 };
