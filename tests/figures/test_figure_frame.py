@@ -17,7 +17,7 @@ VALUES = f"""async (kind) => {{
     const found = [];
     for (const drawn of document.querySelectorAll(".drawn")) {{
         const [drawing, texts] = [drawn.querySelector("svg.drawing"), new Set()];
-        if (!drawing.checkVisibility()) continue;
+        if (!drawing.getClientRects().length) continue;
         drawing.scrollIntoView({{ block: "center" }});
         await ({TWO_FRAMES})();
         const {{ left, top, width, height }} = drawing.getBoundingClientRect();
