@@ -54,7 +54,11 @@ def test_question():
     answers = {"i": [6, 0, 0, 0], "f": [0, 6, 0, 0], "o": [0, 0, 0, 6]}
     assert [answer[-1] for answer in table["answers"]] == [*answers] and abs(kept()) < 0.01
     shares = [kept(bias=bias) for bias in answers.values()]
-    assert [share > 0.8 for share in shares] == [k == table["right"] for k in range(3)]
+    assert (
+        [share > 0.8 for share in shares]
+        == [share > 0.01 for share in shares]
+        == [k == table["right"] for k in range(3)]
+    )
     assert "σ(6) = 0.998" in table["because"][table["right"]] and f"{torch.sigmoid(torch.tensor(6.0)):.3f}" == "0.998"
 
 
