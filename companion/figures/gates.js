@@ -48,40 +48,36 @@ const run = (state) => {
   return lstm(inputs, (k) => weightsAt(state, k + 1), [[0], [0]]);
 };
 
-/* Whether the cell has kept its first input, and only that. `without`: the steps without the first input. */
+/* The two parts of the goal, each with a tick or a cross. `without`: the steps without the first input. */
 const verdict = (words, steps, without) => {
   const [c, other] = [steps.map((step) => step.c[0]), without.map((step) => step.c[0])];
-  const [written, left] = [c[0] - other[0], c.at(-1) - other.at(-1)];
-  const numbers = { first: fixed(c[0]), last: fixed(c.at(-1)), without: fixed(other.at(-1)) };
-  if (Math.abs(written) < 0.5) return fill(words.not_written, { first: fixed(written) });
-  if (left / written < 0.8) return fill(words.faded, { kept: Math.round((100 * left) / written) });
-  const furthest = c.reduce((a, b) => (Math.abs(b - c[0]) > Math.abs(a - c[0]) ? b : a));
-  if (Math.abs(furthest - c[0]) > 0.25 * Math.abs(c[0]))
-    return fill(words.disturbed, { ...numbers, last: fixed(furthest) });
-  return `✓ ${fill(words.met, numbers)}`;
+  const left = (c.at(-1) - other.at(-1)) * Math.sign(c[0] - other[0]);
+  const entered = Math.max(...other.map(Math.abs));
+  const part = (met, sentence, value) => `${met ? "✓" : "✗"} ${fill(sentence, { value: fixed(value) })}`;
+  return [part(left >= 0.5, words.kept, left), part(entered <= 0.25, words.kept_out, entered)].join("\n");
 };
 
-const COLUMNS = { f: 88, i: 172, g: 222, o: 292 }; // x of the gates
+const COLUMNS = { f: 80, i: 160, g: 212, o: 292 }; // x of the gates
 // the middle of each box, the value that gets the full colour, and the symbol
 const BOXES = {
   c_before: [27, 30, 2, "c_{t-1}"],
   h_before: [27, 146, 1, "h_{t-1}"],
   x: [27, 194, 2, "x_t"],
-  kept: [132, 30, 2, "f_t ⊙ c_{t-1}"],
-  added: [172, 62, 2, "i_t ⊙ g_t"],
+  kept: [120, 30, 2, "f_t ⊙ c_{t-1}"],
+  added: [160, 62, 2, "i_t ⊙ g_t"],
   c: [332, 30, 2, "c_t"],
   squashed: [292, 62, 1, "tanh(c_t)"],
   h: [332, 94, 1, "h_t"],
   ...Object.fromEntries(GATES.map((gate) => [gate, [COLUMNS[gate], 134, 1, `${gate}_t`]])),
 };
-const ARROWS = `50,30 80,30|96,30 109,30|155,30 164,30|180,30 309,30|88,121 88,38|172,121 172,102|222,121 222,94 180,94
-|172,86 172,75|172,49 172,38|292,30 292,49|292,75 292,86|292,121 292,102|300,94 309,94|88,167 88,147|172,167 172,147
-|222,167 222,147|292,167 292,147`;
-const LINE = "M50 194H292M50 146H58V194M88 194V183M172 194V183M222 194V183M292 194V183"; // what the gates read
-const NODES = { "88,30": "⊙", "172,30": "+", "172,94": "⊙", "292,94": "⊙" };
+const ARROWS = `50,30 72,30|88,30 97,30|143,30 152,30|168,30 309,30|80,121 80,38|160,121 160,102|212,121 212,94 168,94
+|160,86 160,75|160,49 160,38|292,30 292,49|292,75 292,86|292,121 292,102|300,94 309,94|80,167 80,147|160,167 160,147
+|212,167 212,147|292,167 292,147`;
+const LINE = "M50 194H292M50 154H55V194M80 194V183M160 194V183M212 194V183M292 194V183"; // what the gates read
+const NODES = { "80,30": "⊙", "160,30": "+", "160,94": "⊙", "292,94": "⊙" };
 // the stages of the computation, and where their numbers are: a box is empty until its stage
 const STAGES = [["x", "h_before", "c_before"], [], GATES, ["kept", "added"], ["c"], ["squashed", "h"]];
-const NUMBERS = ["60,205", "332,174", "332,134", "137,62", "312,8", "327,71"];
+const NUMBERS = ["60,205", "332,174", "332,134", "126,62", "312,8", "327,71"];
 
 /* The cell: the cell state runs along the top, the gates read x_t and h_{t-1} from below. choose(name) is called when the
  * reader presses a box whose line the sequence can draw. */
@@ -115,8 +111,8 @@ const diagram = (words, choose) => {
     label(4, 172, `${words.input} x_t`, START),
     label(334, 8, "c_t", SMALL),
     label(346, 71, "h_t", SMALL),
-    label(132, 8, "f_t ⊙ c_{t-1}", SMALL),
-    label(199, 62, "i_t ⊙ g_t", START),
+    label(120, 8, "f_t ⊙ c_{t-1}", SMALL),
+    label(187, 62, "i_t ⊙ g_t", START),
     label(265, 62, "tanh", END),
     GATES.map((gate) => [
       label(COLUMNS[gate] + 6, 113, `${gate} ${words[`gate_${gate}`]}`, START),
@@ -144,7 +140,7 @@ const diagram = (words, choose) => {
 
 /* The sequence: a column for each step, and the chosen value as a line. choose(t) is called when the reader presses step t. */
 const history = (words, inputs, own, choose) => {
-  const [left, top, high, length] = [36, 268, 54, inputs.length];
+  const [left, top, high, length] = [36, 272, 50, inputs.length];
   const width = 320 / length;
   const x = (t) => left + (t - 0.5) * width;
   const limit = own.drive ? Math.max(...inputs.map(Math.abs)) || 1 : 1;
@@ -214,7 +210,9 @@ const history = (words, inputs, own, choose) => {
       highest = gap * Math.max(name === "c" && !own.drive ? 4 : 1, Math.ceil(most / gap));
       const ticks = Array.from({ length: (highest - low) / gap + 1 }, (_, k) => low + k * gap);
       const grid = ticks.map((value) => `M${left} ${y(value)}h320`).join("");
-      const numbers = ticks.map((value) => label(left - 5, y(value), fixed(value, 0), END));
+      const every = ticks.length > 4 ? 2 : 1; // so that the numbers have room
+      const numbered = ticks.filter((value) => (value / gap) % every === 0);
+      const numbers = numbered.map((value) => label(left - 5, y(value), fixed(value, 0), END));
       const lineAt = svg("path", { d: grid, stroke: "currentColor", "stroke-opacity": 0.25 });
       setContent(axis, label(10, top + high / 2, `${name}_t`), lineAt, ...numbers);
       const points = lines.map((values) => values.map((value, k) => `${x(k + 1)},${y(value)}`).join(" "));
@@ -240,6 +238,7 @@ const render = ({ model, el }) => {
   // While a step of the sequence is shown, x, h and c are those of that step. A change of them sets t to 0.
   let following = false;
   const follow = (values) => {
+    if (Object.entries(values).every(([name, value]) => model.get(name) === value)) return;
     following = true;
     set(values);
     following = false;
@@ -262,9 +261,7 @@ const render = ({ model, el }) => {
     );
     cell.set({ ...numbers, x: own.features > 1 ? null : x, h_before: h, c_before: c }, shown, line);
     sequence.set(inputs, steps, others, t, line);
-    sentence.set(
-      own.drive ? fill(words.own, own) : [words.challenge, verdict(words, steps, others)].join(words.between),
-    );
+    sentence.set(own.drive ? fill(words.own, own) : verdict(words, steps, others));
     presets.forEach((preset, k) => change(preset, { "aria-pressed": `${settings[k][1].join() === bias.join()}` }));
     lineButtons.forEach((button, k) => change(button, { "aria-pressed": `${LINES[k] === line}` }));
   };
@@ -278,41 +275,44 @@ const render = ({ model, el }) => {
     GATES.map((gate, key) =>
       slider(model, name, { key, label: [`${title} `, symbol(`${sign}${gate}}`)], min: -10, max: 10, step: 0.25 }),
     );
-  const playing = (name, title, min, max, pause) => {
-    const play = player(model, name, { min: 1, max, words, pause });
-    return html(
+  const playing = (name, play, title, min, max, pause) =>
+    html(
       "div",
       { class: "strip playing" },
-      play,
+      player(model, name, { min: 1, max, words: { ...words, play }, pause }),
       slider(model, name, { label: title, ...whole(min, max, words.by_hand) }),
     );
-  };
   const byHand = ([name, title, sign, max]) =>
     slider(model, name, { label: [`${title} `, symbol(sign)], min: -max, max, step: 0.05 });
+  const fold = (name, ...children) => html("details", {}, html("summary", {}, name), ...children);
+  const [b_i, b_f, b_g, b_o] = weight("bias", words.bias, "b_{");
+  const hand = [
+    ["x", words.input, "x_t", 2],
+    ["h", words.hidden_state, "h_{t-1}", 1],
+    ["c", words.cell_state, "c_{t-1}", 4],
+  ];
   const controls = [
-    playing("shown", words.shown, 1, 6, 900),
-    group(words.biases, weight("bias", words.bias, "b_{"), strip(words.presets, presets)),
-    strip(words.line, html("span", {}, words.line), lineButtons),
-    playing("t", [`${words.step} `, symbol("t")], own.drive ? 1 : 0, length),
+    group(own.drive ? words.biases : words.challenge, b_f, b_i, b_o, strip(words.presets, presets)),
+    playing("t", words.run, [`${words.step} `, symbol("t")], own.drive ? 1 : 0, length),
     slider(model, "closed", { label: words.closed, ...whole(0, length, words.never) }),
-    own.drive
-      ? null
-      : group(
-          words.inputs,
-          [
-            ["x", words.input, "x_t", 2],
-            ["h", words.hidden_state, "h_{t-1}", 1],
-            ["c", words.cell_state, "c_{t-1}", 4],
-          ].map(byHand),
-        ),
+    playing("shown", words.compute, words.shown, 1, 6, 900),
+    fold(
+      words.more,
+      strip(words.line, html("span", {}, words.line), lineButtons),
+      b_g,
+      own.drive ? null : group(words.inputs, hand.map(byHand)),
+    ),
   ];
   const weights = [
     own.drive ? null : weight("weight_ih", words.weight, "W_{i"),
     weight("weight_hh", words.weight, "W_{h"),
   ];
-  const folded = html("details", {}, html("summary", {}, words.weights), html("div", { class: "controls" }, weights));
   const picture = drawing(words, 360, 338, cell.element, sequence.element);
-  const parts = { drawing: [pointed(picture, sequence.at), sentence.element], controls, below: [folded] };
+  const parts = {
+    drawing: [pointed(picture, sequence.at), html("div", { class: "ticks" }, sentence.element)],
+    controls,
+    below: [fold(words.weights, html("div", { class: "controls" }, weights))],
+  };
   return show(model, el, parts, TRAITS, draw);
 };
 

@@ -44,18 +44,18 @@ class Gates(Figure):
     _esm = script("gates")
     x = Number(1.0, min=-2, max=2).tag(sync=True)
     h = Number(0.0, min=-2, max=2).tag(sync=True)
-    c = Number(1.0, min=-4, max=4).tag(sync=True)
+    c = Number(0.0, min=-4, max=4).tag(sync=True)
     bias = four(0.0, 0.0, 0.0, 0.0)
     weight_ih = four(8.0, 0.0, 2.0, 0.0)
     weight_hh = four(0.0, 0.0, 0.5, 1.0)
     inputs = List(Number(), INPUTS, minlen=20, maxlen=20).tag(sync=True)
-    t = Int(0, min=0, max=LONGEST).tag(sync=True)
+    t = Int(1, min=0, max=LONGEST).tag(sync=True)
     closed = Int(0, min=0, max=LONGEST).tag(sync=True)
-    shown = Int(1, min=1, max=6).tag(sync=True)
+    shown = Int(6, min=1, max=6).tag(sync=True)
     line = Enum(["c", "h", "i", "f", "g", "o"], "c").tag(sync=True)
     own = Dict(read_only=True).tag(sync=True)  # what the page needs of the reader's layer
     settings = ("x", "h", "c", "bias", "weight_ih", "weight_hh", "inputs", "t", "closed", "shown", "line")
-    pictured = {"bias": [-6, 6, 0, 0], "t": 2, "shown": 6}
+    pictured = {"bias": [-6, 6, 0, 0], "t": 2}
 
     @validate("t", "closed")
     def _check_step(self, proposal):
@@ -115,11 +115,10 @@ class Gates(Figure):
         if max(bias.abs().max(), own.abs().max()) > LIMIT:
             raise ValueError(f"layer: unit {unit} should have numbers from -{LIMIT} to {LIMIT}, not {start}")
         drive = below @ weight_ih.T + before @ weight_hh.T - before[:, [unit]] * own
-        figure = cls(language=language, shown=6, **start)
+        figure = cls(language=language, **start)
         figure._name = f"<Gates of unit {unit} of {layer}, {len(x)} steps>"
         given = {"inputs": x[:, 0].tolist(), "labels": labels and [*map(str, labels)], "features": layer.input_size}
         figure.set_trait("own", {"drive": drive.tolist(), "start": start, "unit": unit, **given})
-        figure.t = 1
         figure.set_trait("words", figure.words | {"question": ""})  # the question is about the book's cell
         return figure
 

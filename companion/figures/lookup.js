@@ -21,25 +21,24 @@ import { report, show } from "./show.js";
 const PADDING = "·"; // the character of index 0
 const PLACES = 8; // length to which a text is padded
 const DIM = 3; // embedding_dim
-const LR = 0.5;
+const LR = 0.7; // no number of steps turns one row into another
 const IN_GREEN = { stroke: GREEN, color: GREEN }; // an arrow's line and its head
 const CODE = { "font-family": "monospace" };
 const MAX_WEIGHT = 99.9; // as in lookup.py
 
-/* The indices of the text, its unknown characters, and the loss and gradients of a step. */
+/* The indices of the text, its unknown characters, and the gradients of a step. */
 const compute = (model) => {
   const vocabulary = [PADDING, ...model.get("words").letters];
   const typed = [...model.get("text")];
   const known = typed.filter((character) => vocabulary.includes(character)).slice(0, PLACES);
   const indices = Array.from({ length: PLACES }, (_, k) => (k < known.length ? vocabulary.indexOf(known[k]) : 0));
   const [W, padding_idx] = [model.get("weight"), model.get("padding_idx")];
-  const { L, gradients } = sumLoss(indices.map((i) => rowTimes(oneHot(i, W.length), W)));
+  const { gradients } = sumLoss(indices.map((i) => rowTimes(oneHot(i, W.length), W)));
   return {
     vocabulary,
     indices,
     W,
     padding_idx,
-    L,
     gradients,
     unknown: [...new Set(typed.filter((character) => !vocabulary.includes(character)))],
     gradient: embeddingGradient(indices, gradients, W.length, padding_idx),
@@ -71,14 +70,7 @@ const frame = (width, height, at) =>
 const named = (name) => (r, c) => `${name}_{${r},${c}}`;
 const limits = (rows) => ({ limit: rows - 1 + DIM / 10, digits: 1 });
 
-/* The characters and indices beside the rows of a table. */
-const rowNames = (vocabulary, top) =>
-  vocabulary.map((sign, i) => [
-    letter(13, top + (i + 0.5) * HIGH, sign, { "font-size": 14, ...CODE }),
-    letter(33, top + (i + 0.5) * HIGH, `${i}`, { "font-size": 12 }),
-  ]);
-
-/* The look-up: the text and its indices above; below, o beside the rows of W, and e beside the row that comes out.
+/* The text and its indices above; below, o beside the rows of W, and e beside the row that comes out, or the training step.
  * A press on a place chooses it, a press on a row writes its character there. */
 const lookUp = (words, vocabulary, set, index) => {
   const rows = vocabulary.length;
@@ -102,10 +94,16 @@ const lookUp = (words, vocabulary, set, index) => {
     "g",
     {},
     arrow(`${x_o + 30},${middle} ${x_W - 1},${middle}`, IN_GREEN),
-    arrow(`${x_W + DIM * width},${middle} ${x_e - 1},${middle}`, IN_GREEN),
     frame(DIM * width, HIGH, { x: x_W }),
-    e.element,
   );
+  const across = arrow(`${x_W + DIM * width},${middle} ${x_e - 1},${middle}`, IN_GREEN);
+  const out = svg("g", {}, across, e.element);
+  const result = svg("g", {}, label(x_e + (DIM * width) / 2, TABLE - 9, `${words.row} e = o W`, SMALL), out);
+  const training = trainingStep(words, rows, x_W + DIM * width, 262);
+  const names = vocabulary.map((sign, i) => [
+    letter(13, TABLE + (i + 0.5) * HIGH, sign, { "font-size": 14, ...CODE }),
+    letter(33, TABLE + (i + 0.5) * HIGH, `${i}`, { "font-size": 12 }),
+  ]);
   const press = (event) => {
     const { top, width } = event.currentTarget.ownerSVGElement.getBoundingClientRect();
     index.set("index", Math.min(rows - 1, Math.floor((((event.clientY - top) / width) * 360 - TABLE) / HIGH)));
@@ -117,17 +115,27 @@ const lookUp = (words, vocabulary, set, index) => {
     TABLE + rows * HIGH + 3,
     label(2, 10, `${words.place} k`, START),
     label(2, 51, `${words.index} i_k`, START),
+    label(356, 76, `${PADDING} ${words.pad}`, { ...SMALL, "text-anchor": "end" }),
     places.map((place) => place.element),
     way,
     chosen,
     label(x_o + 15, TABLE - 9, `${words.one_hot} o`, SMALL),
     label(x_W + (DIM * width) / 2, TABLE - 9, `${words.table} W`, SMALL),
-    label(x_e + (DIM * width) / 2, TABLE - 9, `${words.row} e = o W`, SMALL),
-    svg("g", { cursor: "pointer", onclick: press }, area, rowNames(vocabulary, TABLE), o.element, W.element, moving),
+    svg(
+      "g",
+      { cursor: "pointer", onclick: press },
+      area,
+      names,
+      o.element,
+      W.element,
+      moving,
+      result,
+      training.element,
+    ),
   );
   return {
     element,
-    set({ indices, W: weight }, place) {
+    set({ indices, W: weight, gradient }, place, moved, trained) {
       const i = indices[place];
       const o_k = oneHot(i, rows);
       places.forEach(({ sign, number, ground, element }, k) => {
@@ -138,54 +146,35 @@ const lookUp = (words, vocabulary, set, index) => {
         change(ground, { fill: GREEN, "fill-opacity": indices[k] === i ? 0.2 : 0 });
       });
       change(chosen, { x: start + place * cell });
-      change(way, { points: `${x(place)},63 ${x(place)},72 ${x_o + 15},72 ${x_o + 15},82` });
-      const column = o_k.map((value) => [value]);
-      for (const [table, values] of [
-        [o, column],
-        [W, weight],
-      ])
-        table.set(values, (v) => ({ faded: v !== i }));
+      change(way, { points: `${x(place)},63 ${x(place)},67 ${x_o + 15},67 ${x_o + 15},82` });
+      o.set(o_k.map((value) => [value]));
+      W.set(weight);
       e.set([rowTimes(o_k, weight)]);
-      change(moving, { transform: `translate(0 ${TABLE + i * HIGH})` });
+      for (const part of [moving, out]) change(part, { transform: `translate(0 ${TABLE + i * HIGH})` });
+      change(result, { display: trained ? "none" : null });
+      change(training.element, { display: trained ? null : "none" });
+      training.set(gradient, moved);
     },
   };
 };
 
-/* The training step: W, the change of its rows in the last step, the gradient, and the places that read each row. */
-const trainingStep = (words, vocabulary) => {
-  const [rows, top, x_W, x_G, end] = [vocabulary.length, 20, 50, 206, 152];
-  const y = (i) => top + (i + 0.5) * HIGH;
-  const W = squares(x_W, top, rows, DIM, 34, HIGH, { ...limits(rows), name: named("W") });
-  const G = squares(x_G, top, rows, DIM, 24, HIGH, { limit: 4, digits: 0, name: named("∂L/∂W") });
-  const amounts = vocabulary.map((_, i) => letter((end + x_G) / 2, y(i) - 4, " ", { "font-size": 11 }));
-  const path = (i) => `${x_G - 3},${y(i) + 6} ${end + 3},${y(i) + 6}`;
-  const moves = vocabulary.map((_, i) => svg("g", {}, arrow(path(i)), amounts[i]));
-  const readers = vocabulary.map((_, i) => letter(286, y(i), " ", START));
-  const element = drawing(
-    { description: words.step_description },
-    360,
-    top + rows * HIGH + 3,
-    label(x_W + 51, 9, `${words.table} W`, SMALL),
-    label((end + x_G) / 2, 9, words.moved, SMALL),
-    label(x_G + 36, 9, "∂L/∂W", SMALL),
-    label(286, 9, `${words.readers} k`, START),
-    rowNames(vocabulary, top),
-    W.element,
-    G.element,
-    moves,
-    readers,
-  );
+/* At the right of W, the training step: the gradient, and the change of the rows in the last step. */
+const trainingStep = (words, rows, x_W, x_G) => {
+  const y = (i) => TABLE + (i + 0.5) * HIGH;
+  const G = squares(x_G, TABLE, rows, DIM, 32, HIGH, { limit: 4, digits: 0, name: named("∂L/∂W") });
+  const amounts = Array.from({ length: rows }, (_, i) => letter((x_W + x_G) / 2, y(i) - 4, " ", { "font-size": 11 }));
+  const path = (i) => `${x_G - 3},${y(i) + 6} ${x_W + 3},${y(i) + 6}`;
+  const moves = amounts.map((amount, i) => svg("g", {}, arrow(path(i)), amount));
+  const titles = [
+    label((x_W + x_G) / 2, TABLE - 9, words.moved, SMALL),
+    label(x_G + 48, TABLE - 9, `${words.gradient} ∂L/∂W`, SMALL),
+  ];
   return {
-    element,
-    set({ indices, W: weight, gradient }, moved) {
-      W.set(weight);
+    element: svg("g", {}, titles, G.element, moves),
+    set(gradient, moved) {
       G.set(gradient, (v) => ({ faded: gradient[v].every((value) => value === 0) }));
-      vocabulary.forEach((_, v) => {
-        change(moves[v], { display: moved[v] ? null : "none" });
-        setContent(amounts[v], moved[v] ? fixed(moved[v], 1) : " ");
-        const places = indices.flatMap((index, k) => (index === v ? [k] : []));
-        setContent(readers[v], places.join(" ") || " ");
-      });
+      moves.forEach((move, v) => change(move, { display: moved[v] ? null : "none" }));
+      amounts.forEach((amount, v) => setContent(amount, moved[v] ? fixed(moved[v], 1) : " "));
     },
   };
 };
@@ -227,11 +216,21 @@ const render = ({ model, el }) => {
     set({ weight: initialTable(rows, model.get("padding_idx")), last_step: vocabulary.map(() => 0) });
 
   const table = lookUp(words, vocabulary, set, index);
-  const training = trainingStep(words, vocabulary);
-  const [skipped, looked, kept, learned, stepped] = [report(), report(), report(), report(), report()];
+  const [skipped, said, kept, stepped] = [report(), report(), report(), report()];
   const train = button(words.step, step);
   const box = textbox(model, "text", { label: words.label, maxlength: PLACES });
   change(box.querySelector("input"), { autocapitalize: "none", spellcheck: "false" });
+
+  const training = html(
+    "details",
+    { ontoggle: () => draw() },
+    html("summary", {}, words.training),
+    html("div", { class: "strip" }, train, button(words.anew, restart)),
+    html("p", { class: "note" }, symbol(`W ← W − ${LR} ∂L/∂W`)),
+    stepped.element,
+    toggle(padding, "padding", { label: words.padding }),
+    kept.element,
+  );
 
   const draw = () => {
     const values = compute(model);
@@ -241,19 +240,20 @@ const render = ({ model, el }) => {
     const moved = rowChanges(values).every((amount, v) => amount === last_step[v])
       ? last_step
       : vocabulary.map(() => 0);
-    table.set(values, place);
-    training.set(values, moved);
+    table.set(values, place, moved, training.open);
     const i = values.indices[place];
     const list = (format) => vocabulary.map(format).filter(Boolean).join(words.comma);
     const zero = values.W[0].every((value) => value === 0);
     skipped.set(values.unknown.length ? fill(words.skipped, { characters: values.unknown.join(" ") }) : "");
     const row = values.W[i].map((value) => fixed(value, 1)).join(words.comma);
-    looked.set(fill(words.looked_up, { k: place, character: vocabulary[i], i, row }));
     if (values.padding_idx === null) kept.set("");
     else if (!zero) kept.set(words.spoilt);
     else kept.set(values.counts[0] ? fill(words.kept, { n: values.counts[0] }) : "");
-    learned.set(
-      fill(words.learned, { L: fixed(values.L, 1), rows: list((sign, v) => `${sign}\u00a0${values.gradient[v][0]}`) }),
+    const counts = list((sign, v) => values.gradient[v][0] && `${sign}\u00a0${values.gradient[v][0]}`);
+    said.set(
+      training.open
+        ? fill(words.learned, { rows: counts || "0" })
+        : fill(words.looked_up, { k: place, character: vocabulary[i], i, row }),
     );
     if (exceedsRange(values)) stepped.set(words.away);
     else if (!moved.some(Boolean)) stepped.set("");
@@ -270,17 +270,9 @@ const render = ({ model, el }) => {
       label: [`${words.index} `, symbol("i_k")],
       ...upTo(rows - 1, (i) => `${i} ${vocabulary[i]}`),
     }),
+    training,
   ];
-  const second = [
-    html("div", { class: "strip" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, restart)),
-    stepped.element,
-    learned.element,
-    toggle(padding, "padding", { label: words.padding }),
-    kept.element,
-  ];
-  const both = [html("div", { class: "seen" }, pointed(training.element)), html("div", { class: "beside" }, second)];
-  const below = [html("p", {}, html("strong", {}, words.training)), html("div", { class: "together" }, both)];
-  const parts = { drawing: [pointed(table.element), looked.element], controls, below };
+  const parts = { drawing: [pointed(table.element), said.element], controls };
   return show(model, el, parts, ["text", "place", "padding_idx", "weight", "last_step"], draw);
 };
 

@@ -19,7 +19,7 @@ class Lookup(Figure):
     text: characters without a row are skipped, and index 0 pads it to 8 places. place: the place k whose row is shown,
     0 to 7. padding_idx: 0, or None if the padding row learns like any other. weight: the table,
     (len(vocabulary), 3), numbers from -99.9 to 99.9. last_step: the change of each row in the last step. A step is
-    gradient descent with lr 0.5, and the loss is the sum of all numbers that the 8 places read.
+    gradient descent with lr 0.7, and the loss is the sum of all numbers that the 8 places read.
     """
 
     _esm = script("lookup")

@@ -15,6 +15,7 @@ float64 = {"dtype": torch.float64}
 # Heights of the two lines, in units of the drawing: the dashed one is drawn first.
 POINTS = """() => [...document.querySelectorAll("svg polyline:is([stroke='#2f7fc1'], [stroke-dasharray])")].reverse()
     .map(line => line.getAttribute("points").split(" ").map(point => Number(point.split(",")[1])))"""
+MORE = "() => { document.querySelector('.beside details').open = true }"
 # For each box of the cell and each step of the line: the value that a pointer is shown.
 SAID = "() => [...document.querySelectorAll('svg.drawing [data-said]')].map(part => part.dataset.said)"
 
@@ -53,8 +54,12 @@ def test_question():
     answers = {"i": [6, 0, 0, 0], "f": [0, 6, 0, 0], "o": [0, 0, 0, 6]}
     assert [answer[-1] for answer in table["answers"]] == [*answers] and abs(kept()) < 0.01
     shares = [kept(bias=bias) for bias in answers.values()]
-    assert [share > 0.8 for share in shares] == [k == table["right"] for k in range(3)]
-    assert "σ(6) = 0.998" in table["because"] and f"{torch.sigmoid(torch.tensor(6.0)):.3f}" == "0.998"
+    assert (
+        [share > 0.8 for share in shares]
+        == [share > 0.01 for share in shares]
+        == [k == table["right"] for k in range(3)]
+    )
+    assert "σ(6) = 0.998" in table["because"][table["right"]] and f"{torch.sigmoid(torch.tensor(6.0)):.3f}" == "0.998"
 
 
 def test_control_and_effect_are_on_one_screen(browser):
@@ -80,6 +85,7 @@ def test_a_shut_forget_gate_wipes_the_memory(browser):
 
 def test_cell_shows_a_step_until_an_input_is_moved(browser):
     with figure_page(browser, "gates", bias=[0, 6, 0, 0], t=4) as page:
+        page.evaluate(MORE)
         inputs = Gates().inputs
         layer = torch.nn.LSTM(1, 1, **float64)
         layer.load_state_dict(
@@ -112,6 +118,24 @@ def test_presets_set_the_biases_by_keyboard(browser):
             assert page.get_by_label("bias bf").input_value() == f"{bias[1]}"
 
 
+@pytest.mark.parametrize("bias", [[0, 0, 0, 0], [-3, 6, 0, 0], [-6, 6, 0, 0], [-10, 6, 0, 0], [-10, 2, 0, 0]])
+def test_goal_has_two_parts(browser, bias):
+    """Check both ticks: how far apart the lines end, and how far the line without the first input leaves 0."""
+    figure = Gates(bias=bias)
+    with_, without = (steps_of(figure, [x, *figure.inputs[1:]])["c"] for x in (figure.inputs[0], 0.0))
+    left, entered = with_[-1] - without[-1], max(map(abs, without))
+    with figure_page(browser, "gates", bias=bias) as page:
+        kept, kept_out = page.locator(".ticks .report").text_content().splitlines()
+    assert kept == f"{'✓' if left >= 0.5 else '✗'} first input kept: {left:.2f} left (needs 0.5)"
+    assert kept_out == f"{'✓' if entered <= 0.25 else '✗'} later ones kept out: {entered:.2f} in (limit 0.25)"
+
+
+def test_opens_at_the_first_step_with_all_values(browser):
+    with figure_page(browser, "gates") as page:
+        assert pointer(page, 332, 30) == f"ct = {steps_of(Gates())['c'][0]:.4f}"
+        assert [get(page, name) for name in ("x", "h", "c")] == [Gates().inputs[0], 0, 0]
+
+
 def test_values_appear_in_the_order_of_the_computation(browser):
     """Check that at stage n, later results are hidden."""
     counts = []
@@ -130,7 +154,7 @@ def test_pointer_shows_the_values_of_the_companion(browser):
     steps = steps_of(figure)
     others = steps_of(figure, [0.0, *figure.inputs[1:]])
     with figure_page(browser, "gates", bias=figure.bias, t=3, shown=6, width=1000) as page:
-        for gate, x in (("f", 88), ("i", 172), ("g", 222), ("o", 292)):
+        for gate, x in (("f", 80), ("i", 160), ("g", 212), ("o", 292)):
             shown = pointer(page, x, 134)
             assert shown.startswith(f"{gate}t = {'tanh' if gate == 'g' else 'σ'}(")
             assert shown.endswith(f") = {steps[gate][2]:.4f}")
@@ -156,7 +180,8 @@ def test_a_reader_presses_a_box_a_button_or_a_step(browser):
             page.mouse.down()
             page.mouse.up()
 
-        for name, x, y in (("f", 88, 134), ("h", 332, 94), ("c", 332, 30)):
+        page.evaluate(MORE)
+        for name, x, y in (("f", 80, 134), ("h", 332, 94), ("c", 332, 30)):
             press(x, y)
             assert get(page, "line") == name
             page.locator("button[aria-pressed=true]").filter(has_text=f"{name}t").wait_for()
@@ -256,6 +281,7 @@ def test_own_layer_on_the_page(browser, tmp_path, case):
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.goto((tmp_path / "mine.html").as_uri())
     tab.wait_for_selector("figcaption")
+    tab.evaluate(MORE)
     assert tab.locator(".question").count() == 0 and tab.get_by_role("slider", name="cell state").count() == 0
     assert f"Unit {arguments['unit']} of your layer" in tab.locator(".report").first.text_content()
     said = in_states(tab, [{"t": t + 1} for t in range(len(inputs))], SAID)
@@ -265,7 +291,7 @@ def test_own_layer_on_the_page(browser, tmp_path, case):
         move(tab, line=name)
         trained, _ = lines = tab.evaluate(POINTS)
         assert lines[0] == lines[1]
-        assert [1 - (y - 268) / 27 for y in trained] == pytest.approx(values, abs=1e-6), name
+        assert [1 - (y - 272) / 25 for y in trained] == pytest.approx(values, abs=1e-6), name
     move(tab, bias=[*figure.bias[:3], figure.bias[3] + 1], line="o")
     assert all(now < trained for now, trained in zip(*tab.evaluate(POINTS), strict=True))  # a larger o is higher
     tab.get_by_role("button", name="as trained").click()

@@ -31,6 +31,7 @@ SHOWN_WITH_OTHERS = {"lookup": {"last_step"}, "learning": {"begin_with"}}
 WORKERS = {"learning"}
 # Valid values that `others` does not find.
 SPECIAL = {
+    ("gates", "t"): 3,
     ("steps", "first"): "nanaba",
     ("steps", "second"): "nanaba",
     ("learning", "examples"): [[[0, 1], 1]],
@@ -121,11 +122,10 @@ NOT = "does not say "
 ROW_0 = "Row 0 was read at 3 of 8 places, but it is padding_idx: what is sent back to it is dropped."
 SENTENCES = {
     "gates": [
-        ({"bias": [0, 0, 0, 0]}, "Goal: keep the first input to the end", "Not yet: 0% of it is left."),
-        ({"bias": [-10, 6, 0, 0]}, "Not yet: it changes the cell state by 0.11; 0.5 is needed."),
-        ({"bias": [-3, 6, 0, 0]}, "Not yet: later inputs move the cell state from 0.96 to "),
-        ({"bias": [10, -10, 10, 0]}, "Not yet: it changes the cell state by 0.00; 0.5 is needed."),
-        ({"bias": [-6, 6, 0, 0]}, "✓ Done: 0.85 is written, "),
+        ({"bias": [0, 0, 0, 0]}, "✗ first input kept: 0.00 left", "✗ later ones kept out: 0.86 in"),
+        ({"bias": [-3, 6, 0, 0]}, "✓ first input kept: 1.16 left", "✗ later ones kept out: 1.78 in"),
+        ({"bias": [-10, 2, 0, 0]}, "✗ first input kept: 0.01 left", "✓ later ones kept out: 0.00 in"),
+        ({"bias": [-6, 6, 0, 0]}, "✓ first input kept: 0.84 left", "✓ later ones kept out: 0.10 in"),
     ],
     "lookup": [
         ({"text": "hello", "place": 0}, "Place 0 holds “h”, which is index 3.", "row 3: 3.1, 3.2, 3.3.", ROW_0),
