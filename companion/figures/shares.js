@@ -138,24 +138,25 @@ const chart = (words, T, own, move) => {
       label(LEFT - 6, y(0), percent(0), end),
     ];
   };
-  /* How much of the length arrives at the symbol: a point on each line, and its number below it. */
+  /* How much of the length arrives at the symbol: a point on each line, and two numbers, where the lines leave room. */
   const arrivals = ({ results, target, shown }) => {
-    const [x, right] = [middle(target), target <= T - 7];
+    const [x, late] = [middle(target), target > T - 7];
     const points = results.map(({ kind, lengths, unit }, k) => {
       const part = lengths[target - 1] / unit;
       return { k, y: Math.min(height(part), bottom), text: `${kind} ${percent(part)}` };
     });
-    const [upper, lower] = points
-      .sort((one, other) => one.y - other.y)
-      .map(({ y }, row) => y + (right ? 18 - 6 * row : 34));
-    const heights = [upper, Math.max(upper + 12, lower)].map((y, _, [, last]) => y - Math.max(0, last - bottom + 8));
-    const side = { "font-size": 11.5, "font-weight": 700, "text-anchor": right ? "start" : "end" };
+    const [upper, lower] = points.sort((one, other) => one.y - other.y).map(({ y }) => Math.min(y, bottom - 34));
+    const far = lower - upper > 30;
+    const heights = late ? [bottom - 20, bottom - 8] : far ? [upper + 18, lower + 12] : [lower + 14, lower + 26];
+    const numberAt = ({ k, text }, row) => {
+      const left = late || (far && row === 0 && target > 6);
+      const style = { "font-size": 11.5, "font-weight": 700, "text-anchor": left ? "end" : "start", fill: COLOURS[k] };
+      return label(x + (left ? -6 : 6), heights[row], text, style);
+    };
+    const dot = ({ k, y }) => svg("circle", { cx: x, cy: y, r: 3.5, fill: COLOURS[k] });
     return [
       path({ d: `M${x} 38V${bottom}`, stroke: ORANGE, "stroke-dasharray": "2 3" }),
-      ...(target <= T - shown ? [] : points).flatMap(({ k, y, text }, row) => [
-        svg("circle", { cx: x, cy: y, r: 3.5, fill: COLOURS[k] }),
-        label(x + (right ? 6 : -6), heights[row], text, { ...side, fill: COLOURS[k] }),
-      ]),
+      ...(target <= T - shown ? [] : points.flatMap((point, row) => [dot(point), numberAt(point, row)])),
     ];
   };
   const valueAt = (x, y) => {

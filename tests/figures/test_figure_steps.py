@@ -107,7 +107,7 @@ def test_the_right_answer_is_right(browser):
     part = (distances[5] / distances[0]).item()
     answer = "they are equal" if part == 0 else "a little" if part < 0.25 else "as far as" if part > 0.9 else None
     assert answer and answer in table["answers"][table["right"]]
-    assert all(later < earlier for earlier, later in zip(distances, distances[1:], strict=False))  # "With these weights it shrinks"
+    assert all(later < earlier for earlier, later in zip(distances, distances[1:], strict=False))  # "it shrinks"
     with figure_page(browser, "steps") as page:
         assert get(page, "t") == 1  # the answer cannot be seen yet
         assert page.locator("svg [data-said^=distance]").count() == 1

@@ -108,8 +108,9 @@ def test_states_and_gradients_equal_autograd(browser, Q):
                 ), (setting, gradient)
             for t, (lines, drawn) in zip(steps, results, strict=True):
                 assert lines[2].startswith(
-                    f"Step {t}: the length of the state goes from {brief(lengths[t - 1], 3)} to {brief(lengths[t], 3)}. Back,"
-                    f" the length of the gradient goes from {brief(steepness[t], 3)} to {brief(steepness[t - 1], 3)} ("
+                    f"Step {t}: the length of the state goes from {brief(lengths[t - 1], 3)} to {brief(lengths[t], 3)}."
+                    f" Back, the length of the gradient goes from {brief(steepness[t], 3)} to"
+                    f" {brief(steepness[t - 1], 3)} ("
                 )
                 slopes = 1 - states[t] ** 2 if nonlinearity == "tanh" else (states[t] > 0).double()
                 vectors = (states[t - 1], states[t], slopes, gradients[t], gradients[t - 1])
