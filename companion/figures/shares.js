@@ -1,5 +1,5 @@
-/* Figure: backpropagation through time in an RNN and an LSTM, or in a reader's layer. It shows each step's share of ∂L/∂W_hh,
- * and ‖∂L/∂x_t‖. */
+/* Figure: backpropagation through time in an RNN and an LSTM, or in a reader's layer. It shows ‖∂L/∂x_t‖,
+ * and each step's share of ∂L/∂W_hh. */
 import { initialModel, setMemoryBiases, gradientShares } from "./training.js";
 import { uniform } from "./numbers.js";
 import {
@@ -26,9 +26,8 @@ const [STEPS, SYMBOLS, HIDDEN_SIZE] = [24, 4, 8]; // as in shares.py
 const SIZES = { vocab_size: 2 * SYMBOLS + 1, embedding_dim: 4, hidden_size: HIDDEN_SIZE, num_outputs: SYMBOLS };
 const COLOURS = [BLUE, PURPLE];
 const [LEFT, RIGHT] = [46, 353]; // ends of the steps
-const [BARS, UNDER] = [57, 177]; // top and bottom of the bars
-const [TOP, HIGH, DECADES] = [204, 62, 6]; // axis of the lengths, from 1 down to 10⁻⁶ of the last one
-const BOTTOM = TOP + HIGH;
+const [HIGH, DECADES] = [100, 8]; // axis of the lengths, from the last one down to 10⁻⁸ of it
+const UNDER = 262; // bottom of the bars
 
 /* The indices that both read: noise, the target symbol, noise, the question. */
 const sequence = (seed, gap) =>
@@ -55,33 +54,24 @@ const compute = (settings) => {
   });
 };
 
-/* The number of last steps with half of the sum of all absolute shares. */
-const stepsOfHalf = (shares) => {
-  const sizes = shares.map(Math.abs);
-  const half = sizes.reduce((sum, size) => sum + size, 0) / 2;
-  let [sum, n] = [0, 0];
-  while (sum < half) sum += sizes.at(-(n += 1));
-  return n;
-};
-
 const percent = (share) =>
   (share > 0 && share < 0.005 ? "< 1\u00a0%" : `${Math.round(100 * share)}\u00a0%`).replace("-", "−");
 const path = (attributes) => svg("path", { fill: "none", stroke: "currentColor", ...attributes });
 
-/* The drawing of T steps; own: it shows a reader's layer. move(t) puts the symbol at step t. */
+/* The drawing of T steps; own: the results of a reader's layer, or null. move(t) puts the symbol at step t. */
 const chart = (words, T, own, move) => {
+  const kinds = own ? [own.kind] : ["RNN", "LSTM"];
   let now = null; // what is drawn
-  const wide = (RIGHT - LEFT) / T;
-  const bars = own ? 20 : BARS;
-  const tall = own ? UNDER - bars : (UNDER - bars) / 2 - 5;
+  const [wide, top] = [(RIGHT - LEFT) / T, own ? 33 : 70]; // width of a step, top of the axis of the lengths
+  const [bottom, bars] = [top + HIGH, top + HIGH + 34]; // of this axis, and top of the bars
   const small = { "font-size": 10.5 };
   const [start, end] = ["start", "end"].map((anchor) => ({ ...small, "text-anchor": anchor }));
-  const [places, rows] = [svg("g"), svg("g")];
+  const [places, rows, arrived] = [svg("g"), svg("g"), svg("g")];
   const edge = path({ "stroke-width": 1.5, "stroke-dasharray": "4 3" });
   const curves = COLOURS.map((stroke) => path({ stroke, "stroke-width": 2.2, "stroke-linejoin": "round" }));
   const stepAt = (x) => Math.ceil((x - LEFT) / wide);
   const middle = (t) => LEFT + (t - 0.5) * wide;
-  const height = (length) => Math.min(TOP - (HIGH * Math.log10(length)) / DECADES, 9999);
+  const height = (length) => Math.min(top - (HIGH * Math.log10(length)) / DECADES, 9999);
   const rect = (x, y, width, height, attributes) => svg("rect", { x, y, width, height, ...attributes });
   const colours = { symbol: ORANGE, question: GREEN, noise: "currentColor" };
   const styleOf = (kind) => ({ rx: 2, fill: colours[kind], "fill-opacity": kind === "noise" ? 0.15 : null });
@@ -101,55 +91,84 @@ const chart = (words, T, own, move) => {
     rect(LEFT, 18, RIGHT - LEFT, 24, { ...touched, onpointerdown: press, onpointermove: press }),
   ];
   const tick = (text, k) => [
-    path({ d: `M${LEFT} ${TOP + (k * HIGH) / 2}H${RIGHT}`, opacity: 0.2 }),
-    label(LEFT - 5, TOP + (k * HIGH) / 2, text, end),
+    path({ d: `M${LEFT} ${top + (k * HIGH) / 4}H${RIGHT}`, opacity: text === "1 %" ? 0.55 : 0.2 }),
+    label(LEFT - 5, top + (k * HIGH) / 4, text, end),
+  ];
+  const title = (y, text) => [
+    label(LEFT, y, text, start),
+    kinds.map((kind, k) =>
+      label(RIGHT - 42 * (kinds.length - 1 - k), y, kind, { ...end, fill: COLOURS[k], "font-weight": 700 }),
+    ),
   ];
   const numbered = new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * T) || 1));
   const element = drawing(
     words,
     360,
-    BOTTOM + 20,
+    UNDER + 22,
     own ? null : sequenceRow,
-    label(LEFT, bars - 9, words.share, start),
-    rows,
-    label(LEFT, TOP - 13, words.length, start),
-    ["1", "10⁻³", "10⁻⁶"].map(tick),
+    title(top - 15, words.length),
+    ["100 %", "1 %", "10⁻⁴", "10⁻⁶", "10⁻⁸"].map(tick),
     // an <svg> in a drawing cuts the lines where they leave the axis
-    svg("svg", { y: TOP - 8, width: 360, height: HIGH + 8, viewBox: `0 ${TOP - 8} 360 ${HIGH + 8}` }, curves),
+    svg("svg", { y: top - 8, width: 360, height: HIGH + 8, viewBox: `0 ${top - 8} 360 ${HIGH + 8}` }, curves),
+    arrived,
+    title(bars - 14, words.share),
+    rows,
     edge,
-    [...numbered].map((t) => label(middle(t), BOTTOM + 12, `${t}`, small)),
-    label(20, BOTTOM + 12, `${words.step} t`, small),
+    [...numbered].map((t) => label(middle(t), UNDER + 12, `${t}`, small)),
+    label(20, UNDER + 12, `${words.step} t`, small),
   );
-  const rowOf = ({ shares, kind }, k) => {
-    const top = bars + k * (tall + 10);
-    const [low, high] = [Math.min(0, ...shares), Math.max(...shares)];
-    const y = (share) => top + (tall * (high - share)) / (high - low);
-    const bar = (share, t) => {
-      const [size, opacity] = [Math.max(Math.abs(y(share) - y(0)), 0.5), t >= T - now.window ? null : 0.25];
-      const [left, upper] = [(LEFT + (t + 0.12) * wide).toFixed(1), Math.min(y(0), y(share)).toFixed(1)];
-      return rect(left, upper, (0.76 * wide).toFixed(1), size.toFixed(1), {
+  /* The bars of all networks, side by side on one axis. */
+  const barsOf = ({ results, window, shown }) => {
+    const all = results.flatMap(({ shares }) => shares);
+    const [low, high] = [Math.min(0, ...all), Math.max(...all)];
+    const y = (share) => bars + ((UNDER - bars) * (high - share)) / (high - low);
+    const width = (0.76 * wide) / results.length;
+    const bar = (share, t, k) => {
+      const [size, opacity] = [Math.max(Math.abs(y(share) - y(0)), 0.5), t >= T - window ? null : 0.25];
+      const [left, upper] = [LEFT + (t + 0.12) * wide + k * width, Math.min(y(0), y(share))];
+      return rect(left.toFixed(1), upper.toFixed(1), width.toFixed(1), size.toFixed(1), {
         fill: COLOURS[k],
         "fill-opacity": opacity,
       });
     };
     return [
-      label(22, top + tall / 2 + 5, kind, { "font-size": 12.5, fill: COLOURS[k] }),
-      ...shares.map(bar).slice(T - now.shown),
-      path({ d: `M${LEFT} ${y(0).toFixed(1)}H${RIGHT}`, opacity: 0.4 }),
-      label(LEFT - 6, top + 3, percent(high), end),
-      path({ d: `M${LEFT - 4} ${top}h4V${y(0).toFixed(1)}`, opacity: 0.4 }),
+      ...results.flatMap(({ shares }, k) => shares.map((share, t) => bar(share, t, k)).slice(T - shown)),
+      path({ d: `M${LEFT - 4} ${bars}h4V${UNDER}M${LEFT} ${y(0).toFixed(1)}H${RIGHT}`, opacity: 0.4 }),
+      label(LEFT - 6, bars + 3, percent(high), end),
+      label(LEFT - 6, y(0), percent(0), end),
+    ];
+  };
+  /* How much of the length arrives at the symbol: a point on each line, and two numbers, where the lines leave room. */
+  const arrivals = ({ results, target, shown }) => {
+    const [x, late] = [middle(target), target > T - 7];
+    const points = results.map(({ kind, lengths, unit }, k) => {
+      const part = lengths[target - 1] / unit;
+      return { k, y: Math.min(height(part), bottom), text: `${kind} ${percent(part)}` };
+    });
+    const [upper, lower] = points.sort((one, other) => one.y - other.y).map(({ y }) => Math.min(y, bottom - 34));
+    const far = lower - upper > 30;
+    const heights = late ? [bottom - 20, bottom - 8] : far ? [upper + 18, lower + 12] : [lower + 14, lower + 26];
+    const numberAt = ({ k, text }, row) => {
+      const left = late || (far && row === 0 && target > 6);
+      const style = { "font-size": 11.5, "font-weight": 700, "text-anchor": left ? "end" : "start", fill: COLOURS[k] };
+      return label(x + (left ? -6 : 6), heights[row], text, style);
+    };
+    const dot = ({ k, y }) => svg("circle", { cx: x, cy: y, r: 3.5, fill: COLOURS[k] });
+    return [
+      path({ d: `M${x} 38V${bottom}`, stroke: ORANGE, "stroke-dasharray": "2 3" }),
+      ...(target <= T - shown ? [] : points.flatMap((point, row) => [dot(point), numberAt(point, row)])),
     ];
   };
   const valueAt = (x, y) => {
     const [t, { results, shown }] = [stepAt(x), now];
     if (t < 1 || t > T) return null;
-    if (y < bars - 14) return own ? null : `x_{${t}} = ${words[`place_${kindOf(t)}`]}`;
+    if (!own && y < top - 22) return `x_{${t}} = ${words[`place_${kindOf(t)}`]}`;
     if (t <= T - shown) return null;
-    const distance = ({ lengths, unit }) => Math.abs(Math.min(height(lengths[t - 1] / unit), BOTTOM) - y);
+    const shares = results.map(({ kind, shares }) => `${kind} ${brief(100 * shares[t - 1], 4)} %`);
+    if (y > bottom + 10) return `t = ${t}: ${shares.join(words.comma)}`;
+    const distance = ({ lengths, unit }) => Math.abs(Math.min(height(lengths[t - 1] / unit), bottom) - y);
     const nearest = results.reduce((one, other) => (distance(other) < distance(one) ? other : one));
-    const row = results[y < bars + tall + 5 ? 0 : results.length - 1];
     const [name, length] = [`‖∂L/∂x_{${t}}‖`, nearest.lengths[t - 1]];
-    if (y < TOP - 22) return `${row.kind}, t = ${t}: ${brief(100 * row.shares[t - 1], 4)} %`;
     if (own) return `${name} = ${brief(length, 4)}`;
     return `${nearest.kind}, ${name} / ‖∂L/∂x_{${T}}‖ = ${brief(length / nearest.unit, 4)}`;
   };
@@ -162,7 +181,8 @@ const chart = (words, T, own, move) => {
       const steps = Array.from({ length: T }, (_, k) => k + 1);
       const squareAt = (t) => rect((middle(t) - wide / 2 + 1.5).toFixed(1), 22, wide - 3, 14, styleOf(kindOf(t)));
       if (!own) setContent(places, ...steps.map(squareAt));
-      setContent(rows, ...results.flatMap(rowOf));
+      if (!own) setContent(arrived, ...arrivals(drawn));
+      setContent(rows, ...barsOf(drawn));
       results.forEach(({ lengths, unit }, k) => {
         const points = steps.map((t) => `${middle(t).toFixed(1)} ${height(lengths[t - 1] / unit).toFixed(1)}`);
         change(curves[k], { d: `M${points.slice(T - shown).join("L")}` });
@@ -193,14 +213,15 @@ const render = ({ model, el }) => {
       unit: own ? Math.max(...result.lengths) || 1 : result.lengths.at(-1),
     }));
     picture.set({ results, target: own ? null : T - gap, window, shown });
-    const sentences = results.map(({ name, shares, lost }) => {
-      const n = shown < T ? shown : stepsOfHalf(shares);
-      const near = n === 1 ? words.steps_1 : fill(words.steps, { n });
-      const part = percent(shown < T ? shares.slice(T - shown).reduce((sum, share) => sum + share) : lost);
-      return fill(words[shown < T ? "so_far" : window < T ? "lost" : "half"], { name, near, window, part });
-    });
-    const [rnn, lstm] = results.map(({ lengths, unit }) => percent(lengths[T - gap - 1] / unit));
-    if (!own && shown === T) sentences.push(fill(words.arrives, { rnn, lstm }));
+    const [ended, cut] = [shown === T, shown === T && window < T];
+    const near = ended || shown === 1 ? words.steps_1 : fill(words.steps, { n: shown });
+    const through = ({ shares }) => percent(shares.slice(ended ? -1 : -shown).reduce((sum, share) => sum + share));
+    const arriving = ({ lengths, unit }) => percent(lengths[T - gap - 1] / unit);
+    const both = (sentence, [rnn, lstm]) => fill(sentence, { rnn, lstm });
+    const each = (result) => ({ ...result, near, window, part: cut ? percent(result.lost) : through(result) });
+    const sentences = results.map((result) => fill(words[cut ? "lost" : "so_far"], each(result)));
+    if (ended && !cut && !own) sentences.splice(0, 2, both(words.last, results.map(through)));
+    if (ended && !own) sentences.push(both(words.arrives, results.map(arriving)));
     sentence.set(sentences.join(words.between));
   };
 
@@ -208,7 +229,8 @@ const render = ({ model, el }) => {
   const control = (name, label, min, max, step) =>
     slider(model, name, { label, min, max, step, show: (value) => fixed(value, step < 1 ? 1 : 0) });
   const play = html("div", { class: "strip" }, player(model, "shown", { min: 1, max: T, words, pause: 200 }));
-  const ofBars = group(words.for_bars, control("window", words.window, 1, T, 1));
+  const note = html("p", { class: "note" }, words.sum);
+  const ofBars = group(words.for_bars, control("window", words.window, 1, T, 1), note);
   const ofNetworks = [
     group(
       words.for_all,
@@ -218,7 +240,10 @@ const render = ({ model, el }) => {
     ),
     group(words.for_lstm, control("bias", [words.bias, " ", symbol("b_f")], 0, 5, 0.5)),
   ];
-  const parts = { drawing: [picture.element, sentence.element], controls: [play, own ? null : ofNetworks, ofBars] };
+  const parts = {
+    drawing: [picture.element, sentence.element],
+    controls: [play, own ? null : ofNetworks, ofBars],
+  };
   return show(model, el, parts, traits, draw);
 };
 

@@ -9,8 +9,8 @@ import { report, show } from "./show.js";
 
 const [STEPS, UNITS, HIGH] = [6, [0, 1], 20];
 const [FLOOR, BAR, BOX] = [213, 12.5, 233]; // y of the bars' lower ends, units of length per 1, y of the box
-const [INPUT, STATE, NEW] = [54, 141, 360]; // x of W_ih, of W_hh and of the new state, in the box
-const [CELL, WIDE] = [27, 38];
+const [INPUT, STATE, NEW] = [50, 149, 357]; // x of W_ih, of W_hh and of the new state, in the box
+const [CELL, WIDE, TILE] = [31, 37, 37]; // widths of squares: of W_ih, of W_hh, of states
 const SMALL = { "font-size": 11 };
 
 const x = (t) => 64 + (t - 1) * 57;
@@ -40,12 +40,12 @@ const render = ({ model, el }) => {
   const columns = [0, 1].map((n) =>
     Array.from({ length: STEPS }, (_, k) => {
       const [tile, letter] = [
-        outline(x(k + 1), y(n), 44, HIGH, null, { fill: "currentColor", "fill-opacity": 0 }),
-        label(x(k + 1) + 22, y(n) + HIGH / 2, " "),
+        outline(x(k + 1), y(n), TILE, HIGH, null, { fill: "currentColor", "fill-opacity": 0 }),
+        label(x(k + 1) + TILE / 2, y(n) + HIGH / 2, " "),
       ];
       const input = svg("g", { cursor: "pointer", onclick: () => changeLetter(n, k) }, tile, letter);
       const options = { size: 11, name: (row) => `${unit(row)}: h_${k + 1}` };
-      const state = squares(x(k + 1), y(n) + HIGH + 9, 2, 1, 44, HIGH, options);
+      const state = squares(x(k + 1), y(n) + HIGH + 9, 2, 1, TILE, HIGH, options);
       change(state.element, { cursor: "pointer", onclick: () => set({ t: k + 1, word: n + 1 }) });
       return { tile, letter, input, state, button: button(" ", () => changeLetter(n, k)) };
     }),
@@ -61,15 +61,14 @@ const render = ({ model, el }) => {
     squares(INPUT, top, 1, LETTERS.length, CELL, HIGH, { digits: 0, size: 11, name: (_, c) => `x_t, ${LETTERS[c]}` }),
     squares(STATE, top, 1, 2, WIDE, HIGH, { size: 11, name: (_, c) => `${unit(c)}: h_{t-1}` }),
   ];
-  const weights = (x, matrix, width, columns, digits) =>
-    squares(x, rows, 2, columns.length, width, HIGH, {
+  const weights = (x, width, columns, digits) =>
+    squares(x, rows, 2, columns, width, HIGH, {
       limit: 2,
       digits,
       size: 11,
-      name: (r, c) => `W_{${matrix}}, ${columns[c]} → ${unit(r)}`,
     });
-  const W_ih = weights(INPUT, "ih", CELL, LETTERS, 1);
-  const W_hh = weights(STATE, "hh", WIDE, UNITS.map(unit), 2);
+  const W_ih = weights(INPUT, CELL, LETTERS.length, 1);
+  const W_hh = weights(STATE, WIDE, 2, 2);
   const h_t = squares(NEW, rows, 2, 1, WIDE - 2, HIGH, { size: 11, name: (row) => `${unit(row)}: h_t` });
 
   const [changing, element] = [
@@ -88,40 +87,44 @@ const render = ({ model, el }) => {
   ];
   element.append(changing);
   const sentence = report();
+  change(sentence.element, { class: "steady" });
 
   const bar = (gap, k) =>
     svg(
       "g",
       { "data-said": `${words.distance} = ${fixed(gap, 4)}` },
-      svg("rect", { x: x(k + 1), y: FLOOR - 36, width: 44, height: 52, "fill-opacity": 0 }),
-      svg("rect", { x: x(k + 1), y: FLOOR - gap * BAR, width: 44, height: gap * BAR, fill: PURPLE }),
-      small(x(k + 1) + 22, FLOOR + 9, fixed(gap)),
+      svg("rect", { x: x(k + 1), y: FLOOR - 36, width: TILE, height: 52, "fill-opacity": 0 }),
+      svg("rect", { x: x(k + 1), y: FLOOR - gap * BAR, width: TILE, height: gap * BAR, fill: PURPLE }),
+      small(x(k + 1) + TILE / 2, FLOOR + 9, fixed(gap)),
     );
   const arrows = (n, t) => [
-    arrow(`${x(t) + 22},${y(n) + HIGH + 1} ${x(t) + 22},${y(n) + HIGH + 9}`),
-    t > 1 ? arrow(`${x(t) - 13},${y(n) + 2 * HIGH + 9} ${x(t)},${y(n) + 2 * HIGH + 9}`) : [],
+    arrow(`${x(t) + TILE / 2},${y(n) + HIGH + 1} ${x(t) + TILE / 2},${y(n) + HIGH + 9}`),
+    t > 1
+      ? arrow(`${x(t - 1) + TILE},${y(n) + 2 * HIGH + 9} ${x(t)},${y(n) + 2 * HIGH + 9}`, { "stroke-width": 2 })
+      : [],
   ];
   const calculation = (t, word, { x: one_hot, input, recurrent, a }) => {
     const sums = [
-      [243, `W_{ih} x_${t}`, input],
-      [290, `W_{hh} h_${t - 1}`, recurrent],
-      [337, `a_${t}`, a],
+      [257, `W_{ih} x_${t}`, input],
+      [303, `W_{hh} h_${t - 1}`, recurrent],
+      [350, words.sum, a],
     ];
     const sum = ([x, name, values], k) =>
       small(x, rows + (k + 0.5) * HIGH, fixed(values[k]), {
+        "text-anchor": "end",
         "data-said": `${unit(k)}: ${name} = ${fixed(values[k], 4)}`,
       });
     const texts = [
       ...LETTERS.map((letter, c) => [INPUT + (c + 0.5) * CELL, BOX + 11, letter, one_hot[c] ? 700 : 400]),
       [STATE + WIDE, BOX + 11, `h_${t - 1}`],
-      [312, BOX + 11, [wordName(word - 1), `${words.step} ${t}`].join(words.comma), 700],
+      [288, BOX + 11, [wordName(word - 1), `${words.step} ${t}`].join(words.comma), 700],
       [INPUT - 14, top + HIGH / 2, `x_${t}`],
       [NEW + 18, top + HIGH / 2, "tanh"],
       [INPUT + 1.5 * CELL, BOX + 93, "W_{ih}"],
       [STATE + WIDE, BOX + 93, "W_{hh}"],
-      ...sums.map(([x, name]) => [x, BOX + 93, name]),
+      ...sums.map(([x, name]) => [x - 16, BOX + 93, name]),
       [NEW + 18, BOX + 93, `h_${t}`],
-      ...UNITS.flatMap((k) => ["+", "="].map((sign, place) => [[266, 314][place], rows + (k + 0.5) * HIGH, sign])),
+      ...UNITS.flatMap((k) => ["+", "="].map((sign, place) => [[264, 310][place], rows + (k + 0.5) * HIGH, sign])),
     ];
     return [
       texts.map(([x, y, text, weight = 400]) => small(x, y, text, { "font-weight": weight })),
@@ -129,13 +132,21 @@ const render = ({ model, el }) => {
     ];
   };
 
-  /* What step t shows. gap: the distance of both states. */
-  const sentenceOf = (t, read, gap) => {
+  /* What step t shows. gaps: the distances of both states. */
+  const sentenceOf = (t, read, gaps) => {
+    const gap = gaps[t - 1];
     const different = [...read[0]].map((letter, k) => letter !== read[1][k]);
     const last = different.slice(0, t).lastIndexOf(true) + 1;
     const now = last === 0 ? "never" : last === t ? "now" : gap === 0 ? "equal" : gap < 0.005 ? "little" : "apart";
     const [first, second] = read.map((letters) => letters[t - 1]);
-    return fill(words[`said_${now}`], { t, first, second, last, distance: fixed(gap) });
+    const change = now !== "apart" ? [] : gap > gaps[last - 1] ? [words.grown] : [words.shrunk];
+    return fill([words[`said_${now}`], ...change].join(words.between), {
+      t,
+      first,
+      second,
+      last,
+      distance: fixed(gap),
+    });
   };
 
   const traits = ["first", "second", "t", "word", "factor", "W_ih", "W_hh"];
@@ -165,16 +176,16 @@ const render = ({ model, el }) => {
     setContent(
       changing,
       ...[
-        shown.map((s) => small(x(s) + 22, 8, `${s}`, { "font-weight": s === t ? 700 : 400 })),
+        shown.map((s) => small(x(s) + TILE / 2, 8, `${s}`, { "font-weight": s === t ? 700 : 400 })),
         shown.slice(0, t).map((s) => [arrows(0, s), arrows(1, s), bar(gaps[s - 1], s - 1)]),
-        outline(x(t) - 4, y(word - 1) - 4, 52, 3 * HIGH + 17, GREEN),
+        outline(x(t) - 4, y(word - 1) - 4, TILE + 8, 3 * HIGH + 17, GREEN),
         calculation(t, word, step),
       ].flat(Infinity),
     );
     const list = (name) => step[name].map((value) => fixed(value)).join(words.comma);
     const numbers = { t, n: word, input: list("input"), recurrent: list("recurrent"), a: list("a"), h: list("h") };
     change(element, { "aria-label": `${words.description}${words.between}${fill(words.numbers, numbers)}` });
-    sentence.set(sentenceOf(t, read, gaps[t - 1]));
+    sentence.set(sentenceOf(t, read, gaps));
   };
 
   const letters = columns.map((columns, n) =>

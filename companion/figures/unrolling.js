@@ -20,15 +20,15 @@ import {
   svg,
   symbol,
 } from "./elements.js";
-import { choice, player, slider } from "./controls.js";
+import { button, choice, player, slider } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const [STEPS, SIZE] = [50, 8];
 const [LEFT, RIGHT, TALL] = [54, 359, 6.5]; // ends of the columns, height of a square
 const WIDE = (RIGHT - LEFT) / STEPS;
-const [STATE, GRADIENT] = [20, 80]; // tops of the squares
-const [TOP, HIGH, DECADES] = [162, 104, 6]; // the axis: from 10⁻⁶ to 10⁶
+const [STATE, GRADIENT, KEY] = [20, 80, 143]; // tops of the squares, y of the key of their colours
+const [TOP, HIGH, DECADES] = [177, 104, 6]; // the axis: from 10⁻⁶ to 10⁶
 const [BOTTOM, MIDDLE] = [TOP + HIGH, TOP + HIGH / 2];
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -71,20 +71,36 @@ const whole = (words, choose) => {
   let now = null; // the values that are drawn
   const small = { "font-size": 10.5 };
   const [states, gradients] = [STATE, GRADIENT].map((y) => mosaic(LEFT, y, WIDE, TALL));
-  const dashed = { fill: "none", stroke: PURPLE, "stroke-width": 1.2, "stroke-dasharray": "4 3" };
+  const dashed = { fill: "none", stroke: "currentColor", "stroke-width": 1.2, "stroke-dasharray": "4 3" };
   const solid = (stroke) => svg("path", { fill: "none", stroke, "stroke-width": 2.5, "stroke-linejoin": "round" });
   const curves = { lengths: solid(BLUE), steepness: solid(PURPLE), linear: svg("path", dashed) };
   const dots = { lengths: svg("circle", { r: 3.5, fill: BLUE }), steepness: svg("circle", { r: 3.5, fill: PURPLE }) };
   const marker = solid(GREEN);
   const frame = (y, tall) =>
     svg("path", { d: `M${LEFT} ${y}H${RIGHT}v${tall}H${LEFT}z`, fill: "none", stroke: "currentColor", opacity: 0.25 });
-  const ticks = ["10⁶", "10³", "1", "10⁻³", "10⁻⁶"].map((text, k) => [
+  const ticks = ["10⁶", "10⁴", "100", "1", "1/100", "10⁻⁴", "10⁻⁶"].map((text, k) => [
     svg("path", {
-      d: `M${LEFT} ${TOP + (k * HIGH) / 4}H${RIGHT}`,
+      d: `M${LEFT} ${TOP + (k * HIGH) / 6}H${RIGHT}`,
       stroke: "currentColor",
-      opacity: k === 2 ? 0.4 : 0.15,
+      opacity: ["1", "1/100"].includes(text) ? 0.45 : 0.15,
     }),
-    label(LEFT - 4, TOP + (k * HIGH) / 4, text, { ...small, "text-anchor": "end" }),
+    label(LEFT - 4, TOP + (k * HIGH) / 6, text, { ...small, "text-anchor": "end" }),
+  ]);
+  const key = [
+    [BLUE, "< 0"],
+    ["none", "0"],
+    [ORANGE, "> 0"],
+  ].map(([fill, text], k) => [
+    svg("rect", {
+      x: LEFT + 1 + 40 * k,
+      y: KEY - 4,
+      width: 8,
+      height: 8,
+      fill,
+      stroke: "currentColor",
+      "stroke-opacity": 0.3,
+    }),
+    label(LEFT + 13 + 40 * k, KEY, text, { ...small, "text-anchor": "start" }),
   ]);
   const beside = (y, text, attributes = small) => label(25, y, text, attributes);
   const legend = (x, text, anchor, fill) =>
@@ -110,10 +126,11 @@ const whole = (words, choose) => {
       [states, gradients][k].element,
       frame(y, SIZE * TALL),
     ]),
-    legend(LEFT, "‖h_t‖ →", "start", BLUE),
+    key,
+    legend(LEFT, `${words.state} →`, "start", BLUE),
     svg("path", { d: `M${LEFT + 119} ${TOP - 15}h22`, ...dashed }),
     without,
-    legend(RIGHT, "← ‖∂L/∂h_t‖", "end", PURPLE),
+    legend(RIGHT, `← ${words.gradient}`, "end", PURPLE),
     label(10, MIDDLE, words.length, { ...small, transform: `rotate(-90 10 ${MIDDLE})` }),
     ticks,
     // an <svg> in a drawing cuts the lines where they leave the axis
@@ -215,7 +232,7 @@ const single = (words) => {
       const vectors = {
         h_now: [states[t], limits[0], `h_{${t}}`],
         h_before: [states[t - 1], limits[0], `h_{${t - 1}}`],
-        slopes: [slopes[t], 1, tanh ? `1 − h_{${t}}²` : `f′(a_{${t}})`],
+        slopes: [slopes[t], Infinity, tanh ? `1 − h_{${t}}²` : `f′(a_{${t}})`],
         g_now: [gradients[t], limits[1], `∂L/∂h_{${t}}`],
         g_before: [gradients[t - 1], limits[1], `∂L/∂h_{${t - 1}}`],
       };
@@ -231,6 +248,7 @@ const single = (words) => {
       setContent(f, `= ${name}(`);
       setContent(slope, ...label(0, 0, tanh ? "1 − h_t²" : "f′(a_t)").childNodes);
       change(back, { display: t >= first ? null : "none" });
+      change(element, { viewBox: `0 0 346 ${(t >= first ? down : up) + SIZE * 14 + 4}` });
       const lists = Object.entries(vectors).map(([box, [vector]]) => [
         box,
         vector.map((value) => brief(value)).join(", "),
@@ -242,10 +260,11 @@ const single = (words) => {
   };
 };
 
-/* A sentence with its numbers, in which lines do not break at = − ×. */
+/* A sentence with its numbers, in which lines do not break at = − × /. */
 const fillUnbroken = (sentence, values) =>
   fill(sentence, values)
     .replace(/ ([=−]) /g, "\u00a0$1\u00a0")
+    .replaceAll("/∂", "/\u2060∂")
     .replace("× ", "×\u00a0");
 
 /* The word for a change of length by this factor. */
@@ -274,24 +293,32 @@ const reason = (words, { steepness, lengths, slopes, f }) => {
 const stepSentence = (words, { lengths, steepness, t, back }) =>
   fillUnbroken([words.here, ...(t >= back ? [words.here_back] : [])].join(words.between), {
     t,
-    h_before: brief(lengths[t - 1]),
-    h_now: brief(lengths[t]),
-    g_now: brief(steepness[t]),
-    g_before: brief(steepness[t - 1]),
+    h_before: brief(lengths[t - 1], 3),
+    h_now: brief(lengths[t], 3),
+    g_now: brief(steepness[t], 3),
+    g_before: brief(steepness[t - 1], 3),
     factor: steepness[t] ? fixed(steepness[t - 1] / steepness[t]) : "0",
   });
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const choose = (t) => {
-    model.set("t", t);
+  const set = (name, value) => {
+    model.set(name, value);
     model.save_changes();
   };
   // the frame goes along with the computation
-  model.on("change:shown", () => choose(Math.min(model.get("shown"), 2 * STEPS + 1 - model.get("shown"))));
-  const [all, detail, outcome, step, why] = [whole(words, choose), single(words), report(), report(), report()];
+  model.on("change:shown", () => set("t", Math.min(model.get("shown"), 2 * STEPS + 1 - model.get("shown"))));
+  const [all, detail, outcome, step, why] = [
+    whole(words, (t) => set("t", t)),
+    single(words),
+    report(),
+    report(),
+    report(),
+  ];
+  const radii = [0.9, 1, 1.1].map((r) => [r, button([symbol("r"), ` = ${r}`], () => set("radius", r))]);
   const draw = () => {
     const values = compute(model);
+    for (const [r, button] of radii) change(button, { "aria-pressed": `${model.get("radius") === r}` });
     const [running, arrived] = [values.forward < STEPS, values.back === 1];
     all.set(values);
     detail.set(values);
@@ -310,6 +337,11 @@ const render = ({ model, el }) => {
       slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (t) => `${t}` }),
     ),
     slider(model, "radius", { label: [`${words.radius} `, symbol("r")], min: 0, max: 2, step: 0.05 }),
+    html(
+      "div",
+      { class: "strip" },
+      radii.map(([, button]) => button),
+    ),
     choice(model, "nonlinearity", {
       label: [`${words.nonlinearity} `, symbol("f")],
       options: options(["tanh", "relu"]),
@@ -317,7 +349,7 @@ const render = ({ model, el }) => {
     choice(model, "impulse", { label: [`${words.impulse} `, symbol("x_1")], options: options([1, 0.1, 0.01, 0.001]) }),
     why.element,
     step.element,
-    detail.element,
+    html("details", {}, html("summary", {}, words.large), detail.element),
   ];
   const traits = ["radius", "nonlinearity", "impulse", "t", "shown", "Q"];
   return show(model, el, { drawing: [all.element, outcome.element], controls }, traits, draw);

@@ -18,15 +18,18 @@ from tests.figures.figure_page import figure_page, get, in_states
 from tests.project.sampling import chosen
 
 float64 = {"dtype": torch.float64}
-# The heights and opacities of each network's bars, and the figure's sentences.
+# The heights and opacities of each network's bars, the numbers at the symbol, and the figure's sentences.
 LOOK = """() => {
     const bars = ["#2f7fc1", "#8e63c7"].map(colour => [...document.querySelectorAll(`rect[fill="${colour}"]`)]
         .map(bar => [Number(bar.getAttribute("height")), bar.getAttribute("fill-opacity")]));
-    return { bars, said: document.querySelectorAll(".report")[1].textContent };
+    const marks = [...document.querySelectorAll("circle + text")].map(mark => mark.textContent);
+    return { bars, marks, said: document.querySelectorAll(".report")[1].textContent };
 }"""
 STATES = [
     {},
     {"shown": 24},
+    {"shown": 16},
+    {"shown": 17},
     {"gap": 3, "window": 5, "seed": 7, "shown": 24},
     {"gap": 3, "window": 5, "seed": 7, "shown": 7},
     {"scale": 3.0, "bias": 0.0, "window": 6, "seed": 4, "shown": 24},
@@ -69,8 +72,10 @@ def results(figure, kind):
     )
 
 
-def check_bars(bars, shares, tall, shown, window):
-    span = shares.max() - shares.clamp(max=0).min()
+def check_bars(bars, shares, tall, shown, window, everything=None):
+    """Compare a network's bars with its shares; everything: all shares on the same axis."""
+    everything = shares if everything is None else everything
+    span = everything.max() - everything.clamp(max=0).min()
     heights = torch.tensor([height for height, _ in bars], **float64)
     expected = (tall * shares.abs() / span).clamp(min=0.5)[len(shares) - shown :]
     torch.testing.assert_close(heights, expected, rtol=0, atol=0.06)
@@ -83,21 +88,27 @@ def test_bars_and_sentences_equal_autograd(browser):
             page, [{name: getattr(Shares(**state), name) for name in Shares.settings} for state in STATES], LOOK
         )
     for state, result in zip(STATES, drawn, strict=True):
-        figure, said = Shares(**state), {"lost": [], "so_far": [], "arrives": []}
+        figure, said = Shares(**state), {"lost": [], "so_far": [], "last": [], "arrives": []}
+        everything = torch.cat([results(figure, kind)[0] for kind in ("RNN", "LSTM")])
         for kind, bars in zip(("RNN", "LSTM"), result["bars"], strict=True):
             shares, lengths, lost = results(figure, kind)
             assert abs(shares.sum() - 1) < 1e-12
             torch.testing.assert_close(figure.shares(kind), shares, rtol=1e-10, atol=1e-10)
             assert figure.lost(kind) == pytest.approx(lost[figure.window - 1].item(), rel=1e-10, abs=1e-10)
-            check_bars(bars, shares, 55, figure.shown, figure.window)
+            check_bars(bars, shares, 58, figure.shown, figure.window, everything)
             said["lost"].append(percent(lost[figure.window - 1]))
             said["so_far"].append(percent(shares[24 - figure.shown :].sum()))
+            said["last"].append(percent(shares[-1]))
             said["arrives"].append(percent(lengths[23 - figure.gap] / lengths[23]))
         if figure.shown < 24:
             expected = said["so_far"]
         else:
-            expected = (said["lost"] if figure.window < 24 else []) + said["arrives"]
+            expected = (said["lost"] if figure.window < 24 else said["last"]) + said["arrives"]
         assert percentages(result["said"]) == expected
+        marks = [f"{kind}{part}" for kind, part in zip(("RNN", "LSTM"), said["arrives"], strict=True)]
+        assert sorted(re.sub(r"[\s\u200b]", "", mark) for mark in result["marks"]) == (
+            sorted(marks) if figure.shown > figure.gap else []
+        )
 
 
 def test_answer_of_the_question():
@@ -105,10 +116,12 @@ def test_answer_of_the_question():
     rnn, lstm = (bool(length[7] / length[23] > 0.01) for length in lengths.values())
     answer = words("en", "shares")["answers"][words("en", "shares")["right"]]
     assert answer == {(True, False): "RNN", (False, True): "LSTM", (True, True): "both"}.get((rnn, lstm), "neither")
-    assert percentages(words("en", "shares")["because"].replace(" %", "\u00a0%")) == [
-        percent(lengths["LSTM"][7] / lengths["LSTM"][23]),
-        "1%",
-    ]
+    replies = words("en", "shares")["because"]
+    arrives = percent(lengths["LSTM"][7] / lengths["LSTM"][23])
+    assert f"a forget bias of {Shares().bias:.0f}, {arrives} arrives in the LSTM" in replies[3].replace(" %", "%")
+    assert "less than 1 % arrives in the RNN" in replies[2]
+    without = results(Shares(bias=0), "LSTM")[1]
+    assert without[7] / without[23] < 0.01 and "set the forget bias to 0" in replies[1]
     assert lengths["RNN"][7] / lengths["RNN"][23] < 0.01
 
 
@@ -125,14 +138,14 @@ def test_pointer_shows_values(browser):
     figure = Shares(shown=20)
     with figure_page(browser, "shares", shown=20) as page:
         page.locator("svg.drawing").scroll_into_view_if_needed()
-        for k, kind in enumerate(("RNN", "LSTM")):
+        text = pointed(page, step(22), 240)
+        assert re.fullmatch("t = 22: RNN .* %, LSTM .* %", text)
+        for kind in ("RNN", "LSTM"):
             shares, lengths, _ = results(figure, kind)
-            text = pointed(page, step(22), 80 + 60 * k)
-            assert text.startswith(f"{kind}, t = 22: ")
-            shown = float(text.split(": ")[1].removesuffix("%").replace("−", "-"))
+            shown = float(re.search(f"{kind} (.*?) %", text)[1].replace("−", "-"))
             assert shown == pytest.approx(100 * shares[21].item(), rel=1e-3)
             ratio = (lengths[5] / lengths[23]).item()
-            y = 204 - 62 * torch.tensor(ratio).log10().item() / 6
+            y = 70 - 100 * torch.tensor(ratio).log10().item() / 8
             name, shown = pointed(page, step(6), y).split(" = ")
             assert name == f"{kind}, ‖∂L/∂x6‖ / ‖∂L/∂x24‖"
             factor, _, power = shown.replace("⁻", "-").partition("·10")
@@ -229,13 +242,13 @@ def test_page_of_a_layer_of_your_own(browser, tmp_path, steps):
         drawn = page.evaluate(f"({look})()")
         assert len(requests) == 1 and page.locator(".question").count() == 0
         shares = torch.tensor(figure.own["shares"], **float64)
-        check_bars(drawn["bars"][0], shares, 157, steps, window)
+        check_bars(drawn["bars"][0], shares, 95, steps, window)
         assert drawn["bars"][1] == []
         assert percentages(drawn["said"]) == [percent(figure.own["lost"][window - 1])]
         assert page.get_by_role("slider").count() == 1 and page.get_by_text("noise").count() == 0
         lengths = figure.own["lengths"]
         if steps == 30:
-            value = pointed(page, 46 + 29.5 * 307 / 30, 210)
+            value = pointed(page, 46 + 29.5 * 307 / 30, 50)
             assert value == f"‖∂L/∂x30‖ = {float(f'{lengths[-1]:.4g}')}"
         page.get_by_role("slider", name="window").press("Home")
         assert page.evaluate("model.get('window')") == 1

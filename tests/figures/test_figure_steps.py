@@ -64,6 +64,18 @@ def test_every_step_equals_the_companion(browser):
                 before = h
 
 
+def test_products_and_their_sum_have_their_values(browser):
+    figure = Steps(t=4, word=2)
+    states, network = states_of(figure)[0], figure.rnn()
+    products = network.weight_ih_l0 @ figure.inputs()[3, 1], network.weight_hh_l0 @ states[2, 1]
+    with figure_page(browser, "steps", t=4, word=2) as page:
+        said = page.evaluate(SAID)
+        for name, values in zip(("W_{ih} x_4", "W_{hh} h_3", "sum"), (*products, sum(products)), strict=True):
+            assert [f"unit {k + 1}: {name} = {shown(values[k].item())}" for k in range(2)] == [
+                text for text in said if f": {name} = " in text
+            ]
+
+
 def test_values_on_the_page_are_the_companions(browser):
     """Check the values that a pointer gets, at each step, and the description of the step in numbers."""
     values = random_figure(3)
@@ -104,7 +116,7 @@ def test_the_right_answer_is_right(browser):
 def test_sentences_of_the_memory(browser):
     """Check what the sentence says of two words that differ in one place, with and without a memory."""
     with figure_page(browser, "steps") as page:
-        for factor in (0.0, 0.2, 0.5, 1.0, 2.0):
+        for factor in (0.0, 0.2, 0.5, 1.0, 1.8, 2.0):
             _, distances = states_of(Steps(factor=factor))
             for t in range(1, 7):
                 said, gap = sentences(page, factor=factor, t=t), distances[t - 1].item()
@@ -116,6 +128,9 @@ def test_sentences_of_the_memory(browser):
                 assert ("and their states are equal" in said) == (gap == 0)
                 assert ("less than 0.01" in said) == (0 < gap < 0.005)
                 assert (f"The distance of their states is {gap:.2f}." in said) == (gap >= 0.005)
+                compared = t > 1 and gap >= 0.005
+                assert ("It has grown since step 1." in said) == (compared and gap > distances[0].item())
+                assert ("It has shrunk since step 1." in said) == (compared and gap <= distances[0].item())
         assert "the words are equal up to here, and so are their states" in sentences(page, second="banann", t=5)
         assert "word 1 reads a, word 2 reads n" in sentences(page, t=6)
 

@@ -23,7 +23,8 @@ SETTINGS = [
 # The sentences about state and gradient, why, and the step; and the description of the second drawing, with the step's
 # numbers.
 DRAWN = """() => [
-    [...document.querySelectorAll(".report")].slice(1).map(report => report.textContent.replaceAll("\\xa0", " ")),
+    [...document.querySelectorAll(".report")].slice(1).map(report => report.textContent.replaceAll("\\xa0", " ")
+        .replaceAll("\u2060", "")),
     document.querySelectorAll("svg.drawing")[1].getAttribute("aria-label"),
 ]"""
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -107,8 +108,9 @@ def test_states_and_gradients_equal_autograd(browser, Q):
                 ), (setting, gradient)
             for t, (lines, drawn) in zip(steps, results, strict=True):
                 assert lines[2].startswith(
-                    f"Step {t}: ‖h‖ goes from {brief(lengths[t - 1])} to {brief(lengths[t])}. Back, the"
-                    f" length of the gradient goes from {brief(steepness[t])} to {brief(steepness[t - 1])} ("
+                    f"Step {t}: the length of the state goes from {brief(lengths[t - 1], 3)} to {brief(lengths[t], 3)}."
+                    f" Back, the length of the gradient goes from {brief(steepness[t], 3)} to"
+                    f" {brief(steepness[t - 1], 3)} ("
                 )
                 slopes = 1 - states[t] ** 2 if nonlinearity == "tanh" else (states[t] > 0).double()
                 vectors = (states[t - 1], states[t], slopes, gradients[t], gradients[t - 1])
@@ -138,9 +140,12 @@ def test_answer_of_the_question():
     lengths = by_autograd(Unrolling())[0].norm(dim=1)
     answers = words("en", "unrolling")["answers"]
     part = lengths[50] / lengths[1]
+    half = int((lengths < lengths[1] / 2)[1:].nonzero()[0]) + 1
     assert answers == ["all of it", "about half", "less than 1/100"]
     assert answers[words("en", "unrolling")["right"]] == ("less than 1/100" if part < 0.01 else "")
-    assert brief(0.9**49, 1) == "0.006" in words("en", "unrolling")["because"]
+    replies = words("en", "unrolling")["because"]
+    assert all(f"49 times, is {brief(0.9**49, 1)}" in replies[k] for k in (0, 2))
+    assert f"Half is gone at step {half} already, and {50 - half} more steps follow." in replies[1]
     assert (lengths[2:] <= 0.9 * lengths[1:-1]).all()
 
 
@@ -181,10 +186,10 @@ def test_lines_equal_autograd_and_are_cut_at_the_ends_of_the_axis(browser):
             (lines,) = in_states(page, [{"shown": 100, "radius": radius}], points)
             for line, vectors in zip(lines, (states, gradients), strict=False):
                 assert [x for x, _ in line] == pytest.approx([54 + (t - 0.5) * 6.1 for t in range(1, 51)], abs=0.06)
-                heights = 214 - 104 * vectors.norm(dim=1).log10() / 12
+                heights = 229 - 104 * vectors.norm(dim=1).log10() / 12
                 assert [y for _, y in line] == pytest.approx(heights.clamp(max=9999)[1:].tolist(), abs=0.06), radius
         clip = page.locator("svg.drawing svg").first
-        assert [clip.get_attribute(name) for name in ("y", "height", "viewBox")] == ["162", "104", "0 162 360 104"]
+        assert [clip.get_attribute(name) for name in ("y", "height", "viewBox")] == ["177", "104", "0 177 360 104"]
         assert clip.evaluate("clip => getComputedStyle(clip).overflow") == "hidden"
 
 
@@ -210,13 +215,16 @@ def test_pointer_shows_values(browser):
         assert [pointed(page, drawing, middle(t), 6) for t in (1, 2)] == [["x1", "1"], ["x2", "0"]]
         for t, name, vectors in ((4, "‖h4‖", states), (45, "‖∂L/∂h45‖", gradients)):
             length = vectors[t].norm().item()
-            y = 214 - 104 * math.log10(length) / 12
+            y = 229 - 104 * math.log10(length) / 12
             assert pointed(page, drawing, middle(t), y + 3) == [name, brief(length, 4)]
-        assert pointed(page, drawing, middle(4), 255) is None  # far from the line
+        assert pointed(page, drawing, middle(4), 270) is None  # far from the line
         move(page, t=30)
+        page.get_by_text("This step in numbers").click()
         slope = 1 - states[30, 2] ** 2
         assert pointed(page, detail, 30, 36 + 2.5 * 14) == ["h30[2]", brief(states[30, 2], 4)]
         assert pointed(page, detail, 230, 196 + 2.5 * 14) == ["1 − h30²[2]", brief(slope, 4)]
+        slopes = detail.locator("[data-said^='1 − h'] rect").all()  # orange would say that much is lost at 1
+        assert [square.get_attribute("fill-opacity") for square in slopes] == ["0.000"] * 8
         W = Unrolling().rnn().weight_hh_l0
         assert pointed(page, detail, 97 + 4.5 * 13, 36 + 2.5 * 14) == ["Whh[2, 4]", brief(W[2, 4].item(), 4)]
         assert pointed(page, detail, 97 + 4.5 * 13, 196 + 2.5 * 14) == ["Whhᵀ[2, 4]", brief(W[4, 2].item(), 4)]
@@ -224,6 +232,12 @@ def test_pointer_shows_values(browser):
 
 def test_controls_move_the_traits_and_follow_them(browser):
     with figure_page(browser, "unrolling") as page:
+        for r, pressed in (("1.1", "false"), ("0.9", "true")):
+            button = page.get_by_role("button", name=f"r = {r}", exact=True)
+            assert button.get_attribute("aria-pressed") == pressed
+            button.press("Enter")
+            assert get(page, "radius") == float(r)
+            move(page, radius=0.9)
         radius, t = page.get_by_role("slider", name="spectral radius"), page.get_by_role("slider", name="step t")
         radius.focus()
         page.keyboard.press("ArrowRight")
