@@ -7,6 +7,7 @@ import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const MOST = { words: 25, digits: 12 }; // as in attention.py
+const TRAINED = 9; // digits, as in companion.learning.numerals
 const KINDS = ["attention", "fixed"];
 const END = "⏎";
 const signOf = (index) => (index === 0 ? END : `${index - 1}`);
@@ -51,13 +52,15 @@ const grid = (words, upwards, press) => {
   const [column, row] = ["3 3", null].map((dashes) =>
     svg("rect", { rx: 3, fill: "none", stroke: GREEN, "stroke-width": 2, "stroke-dasharray": dashes }),
   );
+  const blank = label(0, 0, words.blank);
   let [rows, heads, size, high] = [[], [], 0, 0];
   return {
     element: pointed(element),
     /* Make the grid for the whole output, so that it keeps its size while rows appear. */
     make(input, T, hasP) {
       [size, high] = [Math.min(width / input.length, 40), Math.min(18, 216 / T)];
-      const digits = size >= 29 && high >= 15 ? 2 : null;
+      const digits = high < 12 || size < 16.5 ? null : size < 29 ? 1 : 2;
+      const text = (value, n) => (n === 1 && value < 0.05 ? " " : fixed(value, n)); // little room: no zeros
       const font = upwards ? Math.min(12, size) : Math.min(15, size - 0.5);
       heads = input.map((word, j) => {
         const x = left + (j + 0.5) * size;
@@ -76,7 +79,9 @@ const grid = (words, upwards, press) => {
           "text-anchor": hasP ? "middle" : "start",
         });
         const p = label(54, y + high / 2, " ", small);
-        const cells = input.map((_, j) => square(left + j * size, y, size, high, { digits, size: 11 }));
+        const cells = input.map((_, j) =>
+          square(left + j * size, y, size, high, { digits, size: digits === 1 ? 10 : 11, text }),
+        );
         const squares = cells.map((cell) => cell.element);
         const pressed = { cursor: "pointer", onclick: () => press.row(k + 1) };
         return { element: svg("g", pressed, sign, p, svg("g", {}, squares), ground), sign, p, cells, squares };
@@ -89,6 +94,7 @@ const grid = (words, upwards, press) => {
       });
       const legend = svg("g", { class: "legend" }, label(left + 56, y, words.weight, small), scale);
       const p = hasP ? label(54, top - 8, "p", small) : null;
+      change(blank, { x: left + (size * input.length) / 2, y: top + (Math.floor(T / 2) + 0.5) * high });
       setContent(
         element,
         ...heads,
@@ -97,6 +103,7 @@ const grid = (words, upwards, press) => {
         ...rows.map((row) => row.element),
         column,
         row,
+        blank,
         legend,
       );
       change(element, { viewBox: `0 0 360 ${y + 10}` });
@@ -112,12 +119,13 @@ const grid = (words, upwards, press) => {
         setContent(p, output.p === undefined ? " " : fixed(output.p));
         change(p, { "data-said": output.p === undefined ? null : `p = ${fixed(output.p, 4)}` });
         change(sign, { "font-weight": k === shown - 1 ? 700 : null, "data-said": output.sign });
-        change(element.children[2], { opacity: weights || !output.sign ? null : 0.4 });
+        change(element.children[2], { opacity: shown && most < 0 ? 0.12 : null });
         cells.forEach((cell, j) => cell.set(weights?.[j] ?? 0, { shown: Boolean(weights) }));
         squares.forEach((square, j) =>
           change(square, { "data-said": weights ? said({ ...output, weights }, j) : null }),
         );
       });
+      change(blank, { visibility: shown && most < 0 ? null : "hidden" });
       heads.forEach((head, j) => change(head, { "font-weight": j === most ? 700 : null }));
       change(row, { y: top + (shown - 1) * high, visibility: shown ? null : "hidden" });
       change(column, { x: left + (word - 1) * size, visibility: word && word <= heads.length ? null : "hidden" });
@@ -125,16 +133,21 @@ const grid = (words, upwards, press) => {
   };
 };
 
-/* The outputs of both networks, one below the other; bold from the first difference on. */
+/* The outputs of both networks below the correct number. Wrong digits are bold; if the number is not known, those that differ. */
 const comparison = (words) => {
-  const lines = KINDS.map((_, k) => [html("span", {}, k ? words.without : words.with), html("output", {})]);
+  const line = (name) => [html("span", {}, name), html("output")];
+  const [correct, ...lines] = [words.correct, words.with, words.without].map(line);
   return {
-    element: html("div", { class: "both" }, lines),
-    set(texts, current) {
-      const difference = [...texts[0]].findIndex((digit, k) => digit !== texts[1][k]);
-      const common = difference < 0 ? texts[0].length : difference;
+    element: html("div", { class: "both" }, correct, lines),
+    /* number: the correct one, or undefined. ended: both outputs are complete. */
+    set(texts, current, number, ended) {
+      for (const element of correct) change(element, { hidden: !number });
+      setContent(correct[1], number ?? "");
       texts.forEach((text, k) => {
-        setContent(lines[k][1], text.slice(0, common), html("b", {}, text.slice(common)));
+        const expected = number ?? texts[1 - k];
+        const digits = [...text].map((digit, i) => (digit === expected[i] ? digit : html("b", {}, digit)));
+        const verdict = text === number ? " ✓" : " ✗";
+        setContent(lines[k][1], html("bdi", {}, digits), number && ended ? verdict : "");
         for (const element of lines[k]) change(element, { class: k === current ? "now" : null });
       });
     },
@@ -213,6 +226,7 @@ const render = ({ model, el }) => {
     word: (j) => set({ word: j === word() ? 0 : j }),
   });
   const [sentence, compared] = [report(), comparison(words)];
+  const note = html("p", { class: "report", role: "status" }); // why both networks are wrong
   const quoted = (j) => fill(words.quoted, { word: read()[j] });
   const move = slider(model, "t", {
     label: words.row,
@@ -235,7 +249,7 @@ const render = ({ model, el }) => {
   const arrived = (networks, focused) => {
     loaded = networks;
     update();
-    if (focused) box.focus();
+    if (focused) box.focus({ preventScroll: true });
   };
   const texts = { load: words.load, lacking: words.lacking };
   const waiting = own ? null : loader(model, source, texts, networksOf, arrived);
@@ -258,6 +272,8 @@ const render = ({ model, el }) => {
     change(input, { "aria-valuetext": output.textContent });
     examples.forEach((example, k) => change(example, { "aria-pressed": `${source.examples[k][1] === all.text}` }));
     change(compared.element, { hidden: !rows });
+    const number = source.examples.find(([, example]) => example === all.text)?.[0].toString();
+    setContent(note, number?.length > TRAINED ? words.untrained : "");
     if (!rows) {
       picture.set([], 0, -1, word());
       return sentence.set(words.unread);
@@ -280,7 +296,8 @@ const render = ({ model, el }) => {
     }
     sentence.set(sentences.join(words.between));
     if (own) return;
-    const end = shown() < length() ? shown() : MOST.words; // the other output may be longer
+    const ended = shown() === length();
+    const end = ended ? MOST.words : shown(); // the other output may be longer
     const digits = KINDS.map((name) =>
       all[name]
         .slice(0, end)
@@ -288,12 +305,17 @@ const render = ({ model, el }) => {
         .join("")
         .replace(END, ""),
     );
-    compared.set(digits, KINDS.indexOf(kind()));
+    compared.set(digits, KINDS.indexOf(kind()), number, ended);
   };
 
   const headOptions = own?.map((_, head) => [head, head ? fill(words.one_head, { head }) : words.mean]);
   const naming = { class: "strip", role: "group", "aria-label": words.examples };
-  const ofNetworks = () => [html("div", naming, html("span", {}, words.examples), examples), waiting.element, typing];
+  const ofNetworks = () => [
+    html("div", naming, html("span", {}, words.examples), examples),
+    note,
+    waiting.element,
+    typing,
+  ];
   const controls = [
     html("div", { class: "strip" }, play, own ? null : toggle(model, "attention", { label: words.attention })),
     [move, columns],

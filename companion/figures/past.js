@@ -79,9 +79,9 @@ const movedPlace = (before, after, place) => {
   return Math.min(Math.max(moved, 1), after.length - 1);
 };
 
-/* The text with a row of bars for each network below each of its lines. choose(place), said(kind, k): what happens when a
- * letter is pressed, and the text for the bar of character k. */
-const bars = (words, kinds, choose, said) => {
+/* The text with a row of bars for each network below each of its lines. choose(place), show(kind): what happens when a letter
+ * or a hidden row is pressed; said(kind, k): the text for the bar of character k. */
+const bars = (words, kinds, choose, show, said) => {
   const tiles = svg("g");
   const element = drawing(words, 360, 300, tiles);
   let now = { places: [] };
@@ -90,16 +90,13 @@ const bars = (words, kinds, choose, said) => {
   const rule = (d, attributes) => svg("path", { d, stroke: "currentColor", fill: "none", ...attributes });
   const marked = { rx: 2, "fill-opacity": 0.22, stroke: GREEN };
 
-  /* What the colours, the thick line and the height of a bar mean. */
-  const legend = (measure, unit) => [
+  /* What the colours mean. */
+  const legend = (measure) => [
     box(LEFT, 2, CELL, 14, GREEN, marked),
     label(LEFT + 14, 9, words.framed, small),
     box(LEFT, 23, CELL, 12, ORANGE),
     label(LEFT + 14, 29, measure === "without" ? words.raised : words.share, small),
-    ...(measure === "without" ? [box(130, 23, CELL, 12, BLUE), label(144, 29, words.lowered, small)] : []),
-    rule("M226 29H246", { "stroke-width": 2, "stroke-opacity": 0.7 }),
-    label(251, 29, "90 %", small),
-    label(358, 29, unit, { ...small, "text-anchor": "end" }),
+    ...(measure === "without" ? [box(190, 23, CELL, 12, BLUE), label(204, 29, words.lowered, small)] : []),
   ];
   const find = (x, y) => {
     const line = Math.floor((y - TOP) / now.high);
@@ -109,16 +106,17 @@ const bars = (words, kinds, choose, said) => {
   return {
     element: pointed(element, (x, y) => {
       const { k, n } = find(x, y);
-      return k >= 0 && k < now.at && n in kinds ? said(kinds[n], k) : null;
+      return k >= 0 && k <= now.at && n in kinds ? said(kinds[n], k) : null;
     }),
-    /* all: the text. results: kind → { shown, values }, or null. */
-    set(all, at, measure, results) {
+    /* all: the text. results: kind → { loss, shown }, or null. visible: the kinds whose bars are drawn. */
+    set(all, at, measure, results, visible) {
       const places = placesOf(all);
       const lines = places.at(-1).line + 1;
-      const band = Math.min(36, Math.max(6, (285 / lines - LETTER) / kinds.length - 2));
+      const band = Math.min(80, Math.max(6, (285 / lines - LETTER) / kinds.length - 2));
       const high = LETTER + kinds.length * band + 6;
       now = { places, at, band, high };
-      const limit = results && Math.max(...kinds.flatMap((kind) => results[kind].shown.map(Math.abs)));
+      const isShare = measure === "gradient";
+      const limit = results && isShare ? Math.max(...kinds.flatMap((kind) => results[kind].shown)) || 1 : 1;
       const top = (k) => TOP + places[k].line * high;
       const base = (line, n) => TOP + line * high + LETTER + (n + 1) * band - 1;
       const stretch = (from, to, n, attributes) => {
@@ -134,17 +132,32 @@ const bars = (words, kinds, choose, said) => {
       const side = { "font-size": 10.5, "text-anchor": "end" };
       const axis = (line, n) => [
         rule(`M${LEFT - 4} ${base(line, n) - band + 5}H${LEFT - 1}V${base(line, n) + 0.5}`, { "stroke-opacity": 0.5 }),
-        label(LEFT - 6, base(line, n) - Math.min(6, band / 2), kinds[n].slice(0, 5), side),
+        label(LEFT - 6, base(line, n) - Math.min(16, band / 2), kinds[n].slice(0, 5), side),
         results &&
-          n === 0 &&
-          band >= 18 &&
-          label(LEFT - 6, base(line, n) - band + 4, fixed(limit, limit < 10 ? 1 : 0), side),
+          band >= 30 &&
+          label(LEFT - 6, base(line, n) - band + 8, isShare ? `${fixed(limit, 0)} %` : "1", side),
       ];
-      const column = (value, k, n) => {
+      const column = (value, k, n, colour = value < 0 ? BLUE : ORANGE) => {
         const height = ((band - 5) * Math.abs(value)) / limit;
         if (height < 0.2) return null;
         const [y, width] = [(base(places[k].line, n) - height).toFixed(2), places[k].width - 2];
-        return box(places[k].x + 1, y, width, height.toFixed(2), value < 0 ? BLUE : ORANGE);
+        return box(places[k].x + 1, y, width, height.toFixed(2), colour);
+      };
+      /* The bars of a network, or a question mark; and p in the frame. */
+      const row = (kind, n) => {
+        const { loss, shown } = results[kind];
+        const [first, last, middle] = [places[0], places[at - 1], base(0, n) - band / 2];
+        const width = (last.line ? RIGHT : last.x + last.width) - first.x;
+        const hidden = { "pointer-events": "all", cursor: "pointer", onclick: () => show(kind) };
+        return [
+          isShare ? null : column(Math.exp(-loss), at, n, GREEN),
+          ...(visible.includes(kind)
+            ? shown.map((value, k) => column(value, k, n))
+            : [
+                label(first.x + width / 2, middle, "?", { "font-size": 18 }),
+                box(LEFT, middle - band / 2, width, band, "none", hidden),
+              ]),
+        ];
       };
       const letter = (character, k) => {
         const size = character === "\n" ? 10 : 15;
@@ -162,18 +175,13 @@ const bars = (words, kinds, choose, said) => {
         });
       setContent(
         tiles,
-        ...legend(measure, results ? words[`unit_${measure}`] : ""),
+        ...legend(measure),
         box(places[at].x, top(at), places[at].width, high - 6, GREEN, marked),
         ...kinds
           .flatMap((kind, n) => [
             ...Array.from({ length: places[at - 1].line + 1 }, (_, line) => axis(line, n)).flat(),
             stretch(0, at, n, { "stroke-opacity": 0.25 }),
-            ...(results
-              ? [
-                  stretch(at - reach(results[kind].values, 0.9), at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
-                  ...results[kind].shown.map((value, k) => column(value, k, n)),
-                ]
-              : []),
+            ...(results ? row(kind, n) : []),
           ])
           .filter(Boolean),
         ...all.map(letter),
@@ -198,7 +206,10 @@ const render = ({ model, el }) => {
     ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
   let [loaded, results] = [null, null];
 
-  /* kind → { loss, values, shown }, or null if not known yet. shown: bits, or shares of the sum in %. */
+  const visible = () => kinds.filter((kind) => model.get("kinds").includes(kind));
+
+  /* kind → { loss, values, shown }, or null if not known yet. shown: how much p falls without each character, or shares of
+   * the sum in %. */
   const currentResults = () => {
     const [measure, at] = [model.get("measure"), place()];
     const inStore = ([kind, { loss, ...values }]) => [kind, { loss: loss[at - 1], values: values[measure][at - 1] }];
@@ -207,9 +218,10 @@ const render = ({ model, el }) => {
         ? Object.fromEntries(Object.entries(stored.results).map(inStore))
         : loaded?.results(text(), at, measure);
     for (const result of Object.values(found ?? {})) {
-      const sum = result.values.reduce((total, value) => total + Math.abs(value), 0);
-      const unit = measure === "gradient" ? sum / 100 || 1 : Math.LN2;
-      result.shown = result.values.map((value) => value / unit);
+      const { loss, values } = result;
+      const sum = values.reduce((total, value) => total + Math.abs(value), 0) || 1;
+      const fall = (value) => Math.exp(-loss) - Math.exp(-loss - value);
+      result.shown = values.map((value) => (measure === "gradient" ? (100 * value) / sum : fall(value)));
     }
     return found ?? null;
   };
@@ -221,10 +233,15 @@ const render = ({ model, el }) => {
   const said = (kind, k) => {
     if (!results) return null;
     const { loss, values, shown } = results[kind];
+    if (k === place()) return `${kind}: p ${chance(loss)}`;
+    if (!visible().includes(kind)) return null;
     const said = { kind, character: named(text()[k]), value: fixed(shown[k]), p: chance(loss) };
     return fill(words[`value_${model.get("measure")}`], { ...said, without: chance(loss + values[k]) });
   };
-  const picture = bars(words, kinds, (k) => set({ place: k }), said);
+  const toggled = (kind) =>
+    visible().includes(kind) ? visible().filter((other) => other !== kind) : [...visible(), kind];
+  const flip = (kind) => set({ kinds: toggled(kind) });
+  const picture = bars(words, kinds, (k) => set({ place: k }), flip, said);
   const sentence = report();
 
   const rows = kinds.map((kind) => {
@@ -237,6 +254,7 @@ const render = ({ model, el }) => {
   const body = rows.map(({ row }) => row);
   const table = html("table", { class: "standings" }, html("thead", {}, html("tr", {}, head)), html("tbody", {}, body));
 
+  const networks = kinds.map((kind) => button(kind, () => flip(kind)));
   const measures = MEASURES.map((measure) => button(words[measure], () => set({ measure })));
   const where = slider(model, "place", { label: words.place, min: 1, max: MOST - 1, step: 1, show: (k) => `${k + 1}` });
   const waiting = stored.file
@@ -248,7 +266,7 @@ const render = ({ model, el }) => {
         (networks, focused) => {
           loaded = networks;
           update();
-          if (focused) box.focus();
+          if (focused) box.focus({ preventScroll: true });
         },
       )
     : null;
@@ -286,8 +304,9 @@ const render = ({ model, el }) => {
     const input = where.querySelector("input");
     change(input, { max: all.length - 1 });
     if (Number(input.value) !== at) input.value = at;
+    networks.forEach((button, k) => change(button, { "aria-pressed": `${visible().includes(kinds[k])}` }));
     measures.forEach((button, k) => change(button, { "aria-pressed": `${MEASURES[k] === measure}` }));
-    picture.set(all, at, measure, results);
+    picture.set(all, at, measure, results, visible());
     change(table, { "aria-busy": loaded && !results ? "true" : null });
     if (loaded && !results) return; // keep the last answer until the worker has replied
     rows.forEach(({ cells }, k) => {
@@ -296,23 +315,26 @@ const render = ({ model, el }) => {
       cells.forEach((cell, n) => setContent(cell, `${row?.[n] ?? "–"}`));
     });
     if (!results) return sentence.set(words.unread);
-    const most = kinds.map((kind) => {
+    /* The character with the largest share, or the first without which p falls by half or more. */
+    const found = visible().map((kind) => {
       const { values } = results[kind];
-      const k = values.reduce((best, value, j) => (Math.abs(value) >= Math.abs(values[best]) ? j : best), 0);
-      return fill(words.said, { kind, character: named(all[k]), back: at - k });
+      const k =
+        measure === "gradient" ? values.indexOf(Math.max(...values)) : values.findIndex((rise) => rise >= Math.LN2);
+      return fill(k < 0 ? words.needs_none : words.said, { kind, character: named(all[k]), back: at - k });
     });
-    sentence.set([fill(words.asked, { character: named(all[at]) }), ...most].join(words.between));
+    const asked = measure === "gradient" ? fill(words.asked, { character: named(all[at]) }) : words.needed;
+    sentence.set(found.length ? [asked, ...found].join(words.between) : "");
   };
 
-  const measuring = { class: "strip", role: "group", "aria-label": words.measure };
+  const group = (name, ...children) => html("div", { class: "strip", role: "group", "aria-label": name }, ...children);
   const controls = [
-    html("div", measuring, html("span", {}, words.measure), measures),
+    kinds.length > 1 ? group(words.network, html("span", {}, words.network), networks) : [],
     html("div", { class: "strip" }, where),
-    table,
+    html("details", {}, html("summary", {}, words.measure), group(words.measure, measures), table),
     ...(waiting ? [waiting.element, textField] : []),
   ];
   const parts = { drawing: [picture.element, sentence.element], controls };
-  const remove = show(model, el, parts, ["text", "place", "measure"], update);
+  const remove = show(model, el, parts, ["text", "place", "measure", "kinds"], update);
   return () => {
     waiting?.remove();
     loaded?.remove();

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
-from traitlets import Dict, Enum, Int, TraitError, Unicode, default, observe, validate
+from traitlets import Dict, Enum, Int, List, TraitError, Unicode, default, observe, validate
 
 from companion.figures.figure import Loading, script
 from companion.learning import influence
@@ -15,14 +15,13 @@ from companion.learning.sequence_model import SequenceModel
 from companion.learning.small_writers import load_small_writers, path_of
 from companion.learning.text import Vocabulary, characters, normalise
 
-# Two quotations that have to be closed. The figure opens at the first closing mark; its question is about the last.
+# The figure opens at the closing mark of a quotation. Its question: which networks need the opening mark?
 TEXTS = {
-    "en": "“Have you the staff?” said the old man. “It is in the sand,” said Peg.",
-    "ja": "「青いかさを取っておくれ」\n「少し待ってください。帳面を見ますから」とノボルさんは言った。",
-    "ko": "“어디로 가나?” 할머니가 물었습니다. “고개를 넘어갑니다.” 그릇 장수가 말했습니다.",
-    "zh": "“水到哪里了？”老丁问。“到石头的腰了，坐船要小心。”婆婆说。",
+    "en": "Peg nodded. “That’ll do for today,”",
+    "ja": "「あんたも、いつもそう言っていたね」",
+    "ko": "“사십 년 만에 처음 듣는 말씀입니다.”",
+    "zh": "小满说，“放不下，就要想一想了。”",
 }
-PLACES = {language: max(text.rfind(mark) for mark in "”」") for language, text in TEXTS.items()}
 MAX_LENGTH = 120  # characters
 
 Models = tuple[dict[str, SequenceModel], Vocabulary]  # the models by kind
@@ -35,7 +34,8 @@ class Past(Loading):
 
     text: 2 to 120 characters of the networks' vocabulary. place: of the predicted character; 1 is the second.
     measure: "gradient", how much the surprise at the place would change with a small change of each embedding vector;
-    or "without", how much it changes when the character is removed. A language without networks gets the English ones.
+    or "without", how much it changes when the character is removed. kinds: of the networks whose bars are shown.
+    A language without networks gets the English ones.
     `Past.of` shows a model of your own.
     """
 
@@ -44,9 +44,10 @@ class Past(Loading):
     text = Unicode().tag(sync=True)
     place = Int(min=1).tag(sync=True)
     measure = Enum(["without", "gradient"], "without").tag(sync=True)
+    kinds = List(Unicode()).tag(sync=True)
     networks = Dict(read_only=True).tag(sync=True)  # the results for the first text, which need no weights on the page
-    pictured = {"place": PLACES}
-    settings = ("text", "place", "measure")
+    pictured = {"kinds": ["RNN", "GRU", "LSTM"]}
+    settings = ("text", "place", "measure", "kinds")
 
     def __init__(self, language: str = "en", *, _own: Models | None = None, **values: Any) -> None:
         self._own = _own
@@ -142,8 +143,18 @@ class Past(Loading):
 
     @default("place")
     def _place(self):
-        first = min(self.text.find(mark) % 999 for mark in "”」")  # 998 if it is missing
-        return first if self.text in TEXTS.values() else len(characters(self.text)) - 1
+        return len(characters(self.text)) - 1
+
+    @default("kinds")
+    def _kinds(self):
+        return [*self._models[0]][:1]
+
+    @validate("kinds")
+    def _check_kinds(self, proposal):
+        models, _ = self._models
+        if not set(proposal.value) <= models.keys():
+            raise TraitError(f"kinds must be of {', '.join(models)}, not {proposal.value}")
+        return proposal.value
 
     @validate("text")
     def _check_text(self, proposal):

@@ -21,7 +21,7 @@ each = pytest.mark.parametrize("language", LANGUAGES)
 each_on_the_page = pytest.mark.parametrize(
     "language", [pytest.param(code, marks=[pytest.mark.heavy] * (code != "en")) for code in LANGUAGES]
 )
-DIGITS = "() => [...document.querySelectorAll('.both output')].map((output) => output.textContent)"
+DIGITS = "() => [...document.querySelectorAll('.both bdi')].map((digits) => digits.textContent)"
 # For each row of the grid: sign, probability, and opacities of the squares.
 ROWS = """() => [...document.querySelectorAll("svg.drawing > g[cursor]")].map((row) => [
     row.children[0].textContent, row.children[1].textContent,
@@ -100,7 +100,7 @@ def test_one_digit_after_another(browser):
             Number([...document.querySelectorAll("svg.drawing > rect")].at(-1).getAttribute("y")), document.querySelector(".seen .report").textContent,
             document.querySelector("svg.drawing").getAttribute("viewBox"), document.querySelector("input[type=range]").value,
             document.querySelector(".control output").textContent,
-            [...document.querySelectorAll('.both output')].map((output) => output.textContent)]"""  # noqa: E501
+            [...document.querySelectorAll('.both bdi')].map((digits) => digits.textContent)]"""  # noqa: E501
         assert get(page, "t") == 1
         results = in_states(page, [{"t": t} for t in range(1, 14)], look)
         T = len(output.p)
@@ -183,13 +183,31 @@ def test_the_longest_numbers_fit(language, browser):
             assert all(top >= above - 2 for _, _, top, _ in letters)
 
 
-def test_first_difference_of_the_two_outputs(browser):
-    with figure_page(browser, "attention", t=13) as page:
-        bold = page.locator(".both output b").all_text_contents()
-        assert page.evaluate(DIGITS) == ["700800009", "700080009"] and bold == ["800009", "080009"]
-        assert page.locator(".both .now").all_text_contents() == ["with attention", "700800009"]
+def test_wrong_digits_are_marked(browser):
+    """Check the correct number, wrong digits, and verdicts at the end; and why long numbers are wrong."""
+    figure = Attention()
+    shown = "() => [...document.querySelectorAll('.both output')].map((output) => output.textContent)"
+    with figure_page(browser, "attention", t=4) as page:
+        assert page.evaluate(shown) == ["700800009", "7008", "7000"]
+        assert page.locator(".both output b").all_text_contents() == ["0"]
+        move(page, t=13)
+        assert page.evaluate(shown) == ["700800009", "700800009 ✓", "700080009 ✗"]
+        assert page.locator(".both output b").all_text_contents() == ["0", "8"]
+        assert page.locator(".both .now").all_text_contents() == ["with attention", "700800009 ✓"]
+        no_weights = page.get_by_text("no weights")
+        assert not no_weights.is_visible()
         move(page, attention=False)
-        assert page.locator(".both .now").all_text_contents() == ["without attention", "700080009"]
+        assert page.locator(".both .now").all_text_contents() == ["without attention", "700080009 ✗"]
+        assert no_weights.is_visible()
+        for number, text in figure.reader["examples"]:
+            move(page, text=text, t=25)
+            right = [figure.written(text, kind).digits == str(number) for kind in (True, False)]
+            assert [line.endswith("✓") for line in page.evaluate(shown)[1:]] == right
+            said = words("en", "attention")["untrained"] in page.locator(".beside .report").all_text_contents()
+            assert said == (len(str(number)) > TRAINED) and TRAINED == 9  # as the sentence says
+        load(page)
+        type_in(page, "twenty")
+        assert page.locator(".both output:visible").all_text_contents() == ["20", "20"]  # the number is not known
 
 
 def test_unknown_words_are_named(browser):

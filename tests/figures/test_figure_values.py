@@ -48,7 +48,7 @@ REFUSED = {
     ],
     "past": [
         ({"text": "a"}, "from 2 to 120"), ({"text": "☃☃"}, "text"), ({"text": "abc", "place": 3},
-        "place must be from 1 to 2"), ({"measure": "love"}, "measure"),
+        "place must be from 1 to 2"), ({"measure": "love"}, "measure"), ({"kinds": ["CNN"]}, "kinds"),
         ({"text": "a" * 121}, "121 characters"),
     ],
     "scan": [
