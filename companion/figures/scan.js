@@ -232,7 +232,9 @@ const render = ({ model, el }) => {
     folded,
     html("p", { class: "note" }, fill(words.long, Object.fromEntries(ofLong))),
   ];
-  const parts = { drawing: [pointed(element), sentence.element], controls };
+  const drawn = pointed(element);
+  drawn.classList.add("under");
+  const parts = { drawing: [drawn, sentence.element], controls };
   return show(model, el, parts, ["a", "b", "h_0", "way", "cuts", "t", "shown"], draw);
 };
 
