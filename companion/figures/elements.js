@@ -153,11 +153,11 @@ export const squares = (x, y, rows, columns, width, height = width, options = {}
 const LEVELS = 20; // of opacity: finer steps cannot be seen in squares this small
 
 /* Many small squares, a row for each unit and a column for each step: `set(columns, limit)`. Squares of equal opacity
- * share one path, which is quick to draw. */
-export const mosaic = (x, y, width, height) => {
+ * share one path, which is quick to draw. colours: of values below and above zero. */
+export const mosaic = (x, y, width, height, colours = [BLUE, ORANGE]) => {
   const path = (colour) => (_, level) =>
     svg("path", { fill: colour, "fill-opacity": ((level + 1) / LEVELS).toFixed(2) });
-  const paths = [BLUE, ORANGE].map((colour) => Array.from({ length: LEVELS }, path(colour)));
+  const paths = colours.map((colour) => Array.from({ length: LEVELS }, path(colour)));
   return {
     element: svg("g", { "shape-rendering": "crispEdges" }, paths),
     set(columns, limit, columnWidth = width) {

@@ -2,7 +2,9 @@
 import LEARNER from "./learner.js" with { type: "text" };
 import {
   BLUE,
+  GREEN,
   ORANGE,
+  PURPLE,
   change,
   drawing,
   fill,
@@ -11,7 +13,6 @@ import {
   label,
   mosaic,
   setContent,
-  square,
   svg,
   symbol,
 } from "./elements.js";
@@ -20,7 +21,8 @@ import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
 const COLOURS = [BLUE, ORANGE];
-const [LEFT, RIGHT, TOP, BOTTOM, MOST] = [24, 352, 18, 122, 2]; // the axes of the loss, and the end of the upright one
+const VALUES = [PURPLE, GREEN]; // of values in the maps below and above zero: blue and orange are the networks
+const [LEFT, RIGHT, TOP, BOTTOM, MOST] = [24, 312, 18, 122, 2]; // the axes of the loss, and the end of the upright one
 const [UNIT, HIGH, WIDE, APART, MAPS] = [16, 5, 166, 178, 184]; // units, a unit's row, a map, between maps, their top
 const [FRAME, AT_ONCE, SHOWN] = [12, 100, 20]; // milliseconds a picture; steps at once with reduced motion; batches of a mean
 const SYMBOLS = 4;
@@ -31,10 +33,8 @@ const [START, END] = ["start", "end"].map((anchor) => ({ ...SMALL, "text-anchor"
 const copyOf = (lists) => lists.map((values) => [...values]);
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/* The end of the axis: the first of 200, 500, 1000, 2000 … that is at least `steps`. */
-const endOf = (steps) => {
-  for (let power = 100; ; power *= 10) for (const first of [2, 5, 10]) if (first * power >= steps) return first * power;
-};
+/* The end of the axis: the first of 300, 600, 1200 … that is at least `steps`. */
+const endOf = (steps) => (steps > 300 ? 2 * endOf(steps / 2) : 300);
 
 const height = (loss) => BOTTOM - (Math.min(loss, MOST) / MOST) * (BOTTOM - TOP);
 
@@ -50,6 +50,8 @@ const curveOf = (losses, steps, end) => {
   return points.length ? `M${points.join("L")}` : "";
 };
 
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+
 const axes = (words) => {
   const [ends, chance] = [label(RIGHT, BOTTOM + 11, " ", END), label(RIGHT, 0, " ", END)];
   const stroke = { fill: "none", stroke: "currentColor", "stroke-opacity": 0.5 };
@@ -58,14 +60,24 @@ const axes = (words) => {
   const ticks = [0, 1, 2].map((loss) => label(LEFT - 5, height(loss), `${loss}`, END));
   const frame = svg("path", { ...stroke, d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}` });
   const titles = [label(2, 6, words.loss, START), label((LEFT + RIGHT) / 2, BOTTOM + 11, words.training, SMALL)];
+  const shares = COLOURS.map((fill) => label(358, 0, " ", { ...END, fill, "font-weight": 700 }));
+  titles.push(label(358, 6, words.correct, END), label(LEFT, BOTTOM + 11, "0", SMALL));
   let shown = null;
   return {
-    element: svg("g", {}, frame, guessed, chance, curves, ends, ticks, titles, label(LEFT, BOTTOM + 11, "0", SMALL)),
-    set(losses, steps, answers) {
+    element: svg("g", {}, frame, guessed, chance, curves, shares, ends, ticks, titles),
+    /* right: the shares of right answers, beside the ends of the curves. */
+    set(losses, steps, answers, right) {
       shown = { losses, steps, end: endOf(steps) };
+      const places = losses.map((values) => height(steps ? mean(values.slice(-5)) : 0));
+      const [middle, apart] = [(places[0] + places[1]) / 2, places[0] > places[1] ? 7 : -7];
+      const isTight = Math.abs(places[0] - places[1]) < 14;
+      shares.forEach((share, k) => {
+        setContent(share, steps ? percent(right[k]) : " ");
+        change(share, { y: isTight ? middle + (k ? -apart : apart) : places[k] });
+      });
       const y = height(Math.log(answers));
       setContent(ends, `${shown.end}`);
-      setContent(chance, `${words.guessing}: log ${answers}`);
+      setContent(chance, `${words.guessing}: ${percent(1 / answers)}`);
       change(chance, { y: y - 8 });
       change(guessed, { d: `M${LEFT} ${y}H${RIGHT}` });
       curves.forEach((curve, k) => change(curve, { d: curveOf(losses[k], steps, shown.end) }));
@@ -84,7 +96,7 @@ const axes = (words) => {
 /* The gate values of a network: a row for each unit, a column for each step. */
 const memory = (words, k) => {
   const [left, bottom] = [8 + k * APART, MAPS + UNIT * HIGH];
-  const [squares, colour] = [mosaic(left, MAPS, 4, HIGH), COLOURS[k]];
+  const [squares, colour] = [mosaic(left, MAPS, 4, HIGH, VALUES), COLOURS[k]];
   const name = label(left, MAPS - 9, " ", { ...START, fill: colour });
   const [first, last] = [label(left, bottom + 10, " ", START), label(left + WIDE, bottom + 10, " ", END)];
   const place = { x: left, y: MAPS, width: WIDE, height: UNIT * HIGH };
@@ -114,18 +126,14 @@ const memory = (words, k) => {
 /* The colours of the maps, from the lowest value to the highest one. */
 const scale = (words) => {
   const y = MAPS + UNIT * HIGH + 22;
-  const cells = [0, 1, 2, 3, 4].map((k) => square(150 + 12 * k, y, 12, 9, { digits: null }));
+  const look = { y, width: 12, height: 9, stroke: "currentColor", "stroke-opacity": 0.3 };
+  const cells = [0, 1, 2, 3, 4].map((k) => svg("rect", { ...look, x: 150 + 12 * k }));
   const [low, high] = [label(145, y + 5, " ", END), label(215, y + 5, " ", START)];
   return {
-    element: svg(
-      "g",
-      {},
-      cells.map((cell) => cell.element),
-      low,
-      high,
-    ),
+    element: svg("g", {}, cells, low, high),
     set(kind) {
-      cells.forEach((cell, k) => cell.set(kind === "RNN" ? (k - 2) / 2 : k / 4));
+      const values = [0, 1, 2, 3, 4].map((k) => (kind === "RNN" ? (k - 2) / 2 : k / 4));
+      cells.forEach((cell, k) => change(cell, { fill: VALUES[+(values[k] > 0)], "fill-opacity": Math.abs(values[k]) }));
       setContent(low, kind === "RNN" ? "−1" : `${words.forgets} 0`);
       setContent(high, kind === "RNN" ? "1" : `1 ${words.keeps}`);
     },
@@ -144,9 +152,9 @@ const render = ({ model, el }) => {
   const maps = kept.map((gates) => gates.element);
   const element = drawing(words, 360, MAPS + UNIT * HIGH + 34, loss.element, title, maps, colours.element);
 
-  /* Whether the stored run is shown: it belongs to its settings. */
-  const isStored = () =>
-    model.get("stored") && Object.entries(ended.settings).every(([name, value]) => `${model.get(name)}` === `${value}`);
+  /* Whether there is a stored run with these settings, and whether it is shown. */
+  const canStore = () => Object.entries(ended.settings).every(([name, value]) => `${model.get(name)}` === `${value}`);
+  const isStored = () => model.get("stored") && canStore();
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
@@ -217,7 +225,6 @@ const render = ({ model, el }) => {
       draw();
     });
   };
-  const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
   const draw = () => {
     const [kind, start, examples] = ["kind", "start", "examples"].map((name) => model.get(name));
     const answers = examples.length ? Math.max(...examples.map(([, target]) => target)) + 1 : SYMBOLS;
@@ -225,8 +232,8 @@ const render = ({ model, el }) => {
       ? ended
       : { losses, memories, steps: losses[0].length, right: right.map((values) => mean(values.slice(-SHOWN))) };
     const begun = words[kind === "RNN" ? "with_identity" : start === "chrono" ? "with_chrono" : "with_bias"];
-    const names = [words.with_torch, fill(begun, { bias: fixed(model.get("bias"), 1) })];
-    loss.set(current.losses, current.steps, answers);
+    const names = [words.with_torch, fill(begun, { bias: fixed(model.get("bias"), 1), identity: "W_{hh} = I" })];
+    loss.set(current.losses, current.steps, answers, current.right);
     kept.forEach((gates, k) => gates.set(current.memories?.[k] ?? [], kind, names[k], !examples.length));
     setContent(title, ...label(0, 0, `${words[`values_${kind}`]}: ${words.axes}`).childNodes);
     colours.set(kind);
@@ -235,6 +242,8 @@ const render = ({ model, el }) => {
     sentence.set(current.steps ? fill(words.said, said) : fill(words.ready, { gap: model.get("gap") }));
     change(bias, { hidden: kind === "RNN" || start !== "bias" });
     change(starts, { hidden: kind === "RNN" });
+    change(atOnce, { hidden: !canStore() });
+    setContent(others, fill(words.other_data, { number: model.get("seed") + 1 }));
   };
 
   const bias = slider(model, "bias", {
@@ -248,15 +257,10 @@ const render = ({ model, el }) => {
     label: words.start,
     options: STARTS.map((name) => [name, words[`start_${name}`]]),
   });
+  const others = button(" ", () => set({ seed: (model.get("seed") + 1) % 100 }));
+  const atOnce = button(words.stored, () => set({ stored: true }));
   const controls = [
-    html(
-      "div",
-      { class: "strip" },
-      play,
-      button(words.anew, restart),
-      button(words.other_data, () => set({ seed: (model.get("seed") + 1) % 100 })),
-      button(words.stored, () => set({ ...ended.settings, stored: true })),
-    ),
+    html("div", { class: "strip" }, play, button(words.anew, restart), others, atOnce),
     html(
       "div",
       { class: "controls" },

@@ -38,23 +38,30 @@ const render = ({ model, el }) => {
   const choose = (k) => set({ asked: k, value: lastOf(k) ?? values[k] });
   const writeValue = () => {
     const [writes, asked, value] = ["writes", "asked", "value"].map((name) => model.get(name));
+    adding = false;
     if (writes.length < MOST) set({ writes: [...writes, [asked, [...value]]] });
   };
+  const writeFive = () => set({ writes: values.slice(0, 5).map((v, k) => [k, [...v]]), asked: 4, value: values[4] });
+  let adding = false; // whether S shows what the next write adds
 
   const look = { limit: 2, digits: 1, size: 11 };
   const column = (x, name) => squares(x, TOP, N, 1, WIDTH, HIGH, { ...look, name: (i) => name(i + 1) });
   const S = squares(LEFT, TOP, N, N, WIDTH, HIGH, { ...look, name: (i, j) => `S_{${i + 1}${j + 1}}` });
   const key = squares(LEFT, 22, 1, N, WIDTH, 20, { ...look, limit: 1, name: (_, j) => `k_${j + 1}` });
   const value = column(4, (i) => `v_${i}`);
-  const answer = column(278, (i) => `(S k)_${i}`);
-  const last = column(322, (i) => `v_${i}`);
+  const answer = column(268, (i) => `(S k)_${i}`);
+  const last = column(310, (i) => `v_${i}`);
   const [history, picks, letter] = [svg("g"), svg("g"), label(LEFT + N * WIDTH + 12, 32, " ", { "font-weight": 700 })];
-  const overlapTitle = label(183, ROWS - 10, " ", SMALL);
+  const [stateTitle, valueTitle] = [
+    label(LEFT + 2 * WIDTH, TOP + N * HIGH + 11, " ", SMALL),
+    label(4, TOP - 10, " ", START),
+  ];
+  const overlapTitle = label(191, ROWS - 10, " ", SMALL);
   const rows = keys.map((numbers, k) => {
     const y = ROWS + k * PITCH;
-    const own = squares(28, y + 1, 1, N, 26, PITCH - 2, { ...look, limit: 1, size: 10, name: (_, j) => `k_${j + 1}` });
+    const own = squares(28, y + 1, 1, N, 31, PITCH - 2, { ...look, limit: 1, size: 10, name: (_, j) => `k_${j + 1}` });
     own.set([numbers]);
-    const overlap = square(158, y + 1, 50, PITCH - 2, { ...look, limit: 1, digits: 2, size: 10 });
+    const overlap = square(166, y + 1, 50, PITCH - 2, { ...look, limit: 1, digits: 2, size: 10 });
     const frame = svg("rect", { x: 2, y, width: 356, height: PITCH, rx: 3, fill: "none", "pointer-events": "all" });
     const off = svg("g");
     const choosing = { cursor: "pointer", onclick: () => choose(k) };
@@ -69,11 +76,10 @@ const render = ({ model, el }) => {
     history,
     label(LEFT - 6, 32, `${words.key} k`, { ...SMALL, "text-anchor": "end" }),
     [key.element, letter, picks, S.element, answer.element, last.element],
-    label(LEFT + 2 * WIDTH, TOP + N * HIGH + 11, `${words.state} S`, SMALL),
-    label(21, TOP - 10, `${words.value} v`, SMALL),
-    label(295, TOP - 22, words.answer, SMALL),
-    label(295, TOP - 9, "S k", SMALL),
-    label(339, TOP - 9, words.written, SMALL),
+    [stateTitle, valueTitle],
+    label(285, TOP - 22, words.answer, SMALL),
+    label(285, TOP - 9, "S k", SMALL),
+    label(327, TOP - 9, words.written, SMALL),
     svg(
       "g",
       { cursor: "pointer", onclick: writeValue },
@@ -82,11 +88,11 @@ const render = ({ model, el }) => {
       label(65, middle - 10, words.write, SMALL),
       arrow(`41,${middle} ${LEFT - 3},${middle}`),
     ),
-    label(254, middle - 10, words.read, SMALL),
-    arrow(`${LEFT + N * WIDTH + 3},${middle} 275,${middle}`),
+    label(248, middle - 10, words.read, SMALL),
+    arrow(`${LEFT + N * WIDTH + 3},${middle} 265,${middle}`),
     label(80, ROWS - 10, words.keys, SMALL),
     overlapTitle,
-    label(246, ROWS - 10, words.off, START),
+    label(250, ROWS - 10, words.off, START),
     rows.map((row) => row.element),
   );
   const sentence = report();
@@ -95,6 +101,12 @@ const render = ({ model, el }) => {
     button(name, () => choose(k), { "aria-label": fill(words.choose_one, { key: name }) }),
   );
   const writer = button(" ", writeValue);
+  const showAdded = () => {
+    adding = !adding;
+    draw();
+  };
+  const preview = button(words.preview, showAdded);
+  const five = button(words.write_five, writeFive);
   const undo = button(words.undo, () => set({ writes: model.get("writes").slice(0, -1) }));
   const clear = button(words.clear, () => set({ writes: [] }));
 
@@ -108,7 +120,15 @@ const render = ({ model, el }) => {
     const errorOf = (n) => Math.max(...read(state, keys[n]).map((v, i) => Math.abs(v - lastOf(n)[i])));
     const overlapOf = (n) => keys[n].reduce((sum, k_i, i) => sum + k_i * k[i], 0);
     const upright = (vector) => vector.map((number) => [number]);
-    S.set(state, (_, j) => ({ faded: k[j] === 0 }));
+    const next = stateAfter([...writes, [asked, model.get("value")]], keys, alpha, beta, delta);
+    const added = next.map((row, i) => row.map((s, j) => s - alpha * state[i][j]));
+    const named = (i, j) => (adding ? `${words.added} (${i + 1}, ${j + 1})` : `S_{${i + 1}${j + 1}}`);
+    S.set(adding ? added : state, (i, j) => ({ faded: k[j] === 0, name: named(i, j) }));
+    const times = (factor, name) => (factor === 1 ? "" : `${name} `);
+    const v = times(beta, "β") + (delta ? `(v − ${times(alpha, "α")}S k)` : "v");
+    setContent(stateTitle, ...label(0, 0, adding ? `${words.added}: ${v} kᵀ` : `${words.state} S`).childNodes);
+    setContent(valueTitle, ...label(0, 0, fill(words.value, { key: NAMES[asked] })).childNodes);
+    change(preview, { "aria-pressed": `${adding}` });
     key.set([k]);
     value.set(upright(model.get("value")));
     answer.set(upright(result));
@@ -128,11 +148,11 @@ const render = ({ model, el }) => {
       change(overlap.element, { "data-said": `${NAMES[n]} · ${NAMES[asked]} = ${fixed(overlapOf(n), 2)}` });
       if (!lastOf(n)) return setContent(off);
       const [error, width] = [errorOf(n), Math.max(2, Math.min(errorOf(n), 4) * 20)];
-      const bar = { x: 246, y: y + 4, width, height: PITCH - 8, fill: error < EXACT ? GREEN : ORANGE };
+      const bar = { x: 250, y: y + 4, width, height: PITCH - 8, fill: error < EXACT ? GREEN : ORANGE };
       setContent(
         off,
         svg("rect", { ...bar, "data-said": `${words.off} ${fixed(error, 4)}` }),
-        label(251 + width, y + PITCH / 2, fixed(error, 1), { ...START, "font-size": 10 }),
+        label(255 + width, y + PITCH / 2, fixed(error, 1), { ...START, "font-size": 10 }),
       );
     });
     choosers.forEach((chooser, n) => change(chooser, { "aria-pressed": `${n === asked}` }));
@@ -143,27 +163,34 @@ const render = ({ model, el }) => {
     if (!lastOf(asked)) return sentence.set(fill(words.said_nothing, said));
     const error = errorOf(asked);
     const others = NAMES.filter((_, n) => n !== asked && lastOf(n) && overlapOf(n) !== 0).join(words.comma);
-    const spoiled = error >= EXACT && others ? words.between + fill(words.spoiled, { others }) : "";
+    const newest = writes.at(-1)[0];
+    const changed = NAMES.filter((_, n) => lastOf(n) && errorOf(n) >= EXACT).join(words.comma);
+    const corrected = delta && changed && errorOf(newest) < EXACT;
+    const why = corrected
+      ? fill(words.corrected, { key: NAMES[newest], others: changed })
+      : error >= EXACT && others && fill(words.spoiled, { others });
     const written = lastOf(asked)
       .map((number) => fixed(number, 0))
       .join(", ");
-    sentence.set(fill(words.said, { ...said, value: written, error: fixed(error, 1) }) + spoiled);
+    const now = fill(words.said, { ...said, value: written, error: fixed(error, 1) });
+    sentence.set(why ? now + words.between + why : now);
   };
 
   const control = (name, label, min, max, step, digits, key) =>
     slider(model, name, { key, label, min, max, step, show: (amount) => fixed(amount, digits) });
   const controls = [
     html("div", { class: "strip", role: "group", "aria-label": words.choose }, words.choose, choosers),
-    html("div", { class: "strip" }, writer, undo, clear),
+    html("div", { class: "strip" }, writer, preview, five, undo, clear),
     html(
       "div",
       { class: "controls" },
       [0, 1, 2, 3].map((i) => control("value", symbol(`v_${i + 1}`), -2, 2, 1, 0, i)),
     ),
+    html("div", { class: "controls" }, toggle(model, "delta", { label: words.delta })),
     html(
-      "div",
-      { class: "controls" },
-      toggle(model, "delta", { label: words.delta }),
+      "details",
+      {},
+      html("summary", {}, [words.beta, words.alpha].join(words.comma)),
       control("beta", [`${words.beta} `, symbol("β")], 0, 2, 0.1, 1),
       control("alpha", [`${words.alpha} `, symbol("α")], 0.5, 1, 0.05, 2),
     ),

@@ -1,7 +1,10 @@
-/* h_t = a_t h_{t-1} + b_t by loop, tree and chunks, in rounds. All results of a round can be computed in parallel.
+/* h_t = a_t h_{t-1} + b_t by loop, tree and chunks, in rounds. Each result is computed in the first round after all that it
+ * is computed from, but a step is in one result of a round only. All results of a round can be computed in parallel.
  *
- * A round is a list of pieces { from, to, a, b }, which are composed steps h ↦ a h + b, and states { t, h }.
- * times: the number of multiplications. Steps count from 1. */
+ * A piece { from, to, a, b } is composed steps: h_to = a h_{from-1} + b. A state is { t, h }. Both have their `round`, 0 if
+ * they are given, and `sources`, the two results that they are computed from. Steps count from 1. */
+
+const after = (...sources) => ({ round: 1 + Math.max(...sources.map(({ round }) => round)), sources });
 
 /* Compose two steps:  a_2 ( a_1 h + b_1 ) + b_2 = ( a_2 a_1 ) h + ( a_2 b_1 + b_2 ) */
 const join = (first, second) => ({
@@ -9,76 +12,41 @@ const join = (first, second) => ({
   to: second.to,
   a: second.a * first.a,
   b: second.a * first.b + second.b,
+  ...after(first, second),
 });
-const apply = (piece, h) => ({ t: piece.to, h: piece.a * h + piece.b });
+const apply = (piece, state) => ({ t: piece.to, h: piece.a * state.h + piece.b, ...after(piece, state) });
 
-const steps = (a, b) => a.map((_, k) => ({ from: k + 1, to: k + 1, a: a[k], b: b[k] }));
-
-const byLoop = (a, b, h_0) => {
-  let h = h_0;
-  const rounds = steps(a, b).map((step) => {
-    const state = apply(step, h);
-    h = state.h;
-    return [state];
-  });
-  return { rounds, times: a.length };
+/* Join neighbours until one piece is left. Return all pieces. */
+const tree = (pieces) => {
+  if (pieces.length < 2) return [];
+  const joined = pieces.filter((_, k) => k % 2).map((second, k) => join(pieces[2 * k], second));
+  return [...joined, ...tree(joined)];
 };
 
-/* Join neighbours until one piece is left. It gives the last state; then, level by level, the states in between. */
-const byTree = (a, b, h_0) => {
-  const levels = [steps(a, b)];
-  while (levels.at(-1).length > 1) {
-    const below = levels.at(-1);
-    levels.push(below.filter((_, k) => k % 2 === 0).map((piece, k) => join(piece, below[2 * k + 1])));
+/* Join the steps of each chunk one after another. Return all pieces. */
+const chunks = (steps, cuts) =>
+  [0, ...cuts].flatMap((start, k) => {
+    const [first, ...rest] = steps.slice(start, cuts[k]);
+    let piece = first;
+    return rest.map((step) => (piece = join(piece, step)));
+  });
+
+/* Return the results of all rounds, the number of multiplications, and the states by step, with h_0. */
+export const scanInRounds = (way, a, b, h_0, cuts) => {
+  const steps = a.map((_, k) => ({ from: k + 1, to: k + 1, a: a[k], b: b[k], round: 0 }));
+  const joined = { loop: () => [], tree, chunks }[way](steps, cuts).filter(({ from }) => from > 1); // h_0 is known
+  const [endingAt, free] = [steps.map((step) => [step]), a.map(() => 0)];
+  for (const piece of joined) {
+    endingAt[piece.to - 1].unshift(piece); // the longest comes first
+    free.fill(piece.round, piece.from - 1, piece.to); // later pieces have later rounds
   }
-  const up = levels.slice(1);
-  const states = { 0: h_0 };
-  const down = levels.toReversed().map((level) => {
-    const computed = level
-      .filter((piece) => !(piece.to in states) && piece.from - 1 in states)
-      .map((piece) => apply(piece, states[piece.from - 1]));
-    for (const { t, h } of computed) states[t] = h;
-    return computed;
+  const states = [{ t: 0, h: h_0, round: 0 }];
+  endingAt.forEach((pieces, k) => {
+    const possible = pieces.map((piece) => apply(piece, states[piece.from - 1]));
+    const best = possible.reduce((first, state) => (state.round < first.round ? state : first));
+    states.push({ ...best, round: Math.max(best.round, free[k] + 1) });
   });
-  const rounds = [...up, ...down];
-  return { rounds, times: 2 * up.flat().length + down.flat().length };
+  const rounds = [];
+  for (const result of [...joined, ...states.slice(1)]) (rounds[result.round - 1] ??= []).push(result);
+  return { rounds, times: 2 * joined.length + a.length, states };
 };
-
-/* Join the steps of all chunks in parallel; pass the state from chunk to chunk; then compute all states. */
-const byChunks = (a, b, h_0, cuts) => {
-  const all = steps(a, b);
-  const edges = [0, ...cuts, a.length];
-  const chunks = edges.slice(1).map((end, k) => all.slice(edges[k], end));
-  const within = [];
-  const joined = chunks.map((chunk) => [chunk[0]]);
-  for (let r = 1; r < Math.max(...chunks.map((chunk) => chunk.length)); r += 1) {
-    const round = chunks.flatMap((chunk, k) => {
-      if (r >= chunk.length) return [];
-      joined[k].push(join(joined[k][r - 1], chunk[r]));
-      return [joined[k][r]];
-    });
-    within.push(round);
-  }
-  let h = h_0;
-  const begins = [h_0];
-  const between = joined.slice(0, -1).map((pieces) => {
-    const state = apply(pieces.at(-1), h);
-    h = state.h;
-    begins.push(h);
-    return [state];
-  });
-  const last = joined.flatMap((pieces, k) => {
-    const rest = k < joined.length - 1 ? pieces.slice(0, -1) : pieces; // the last states of the other chunks are computed already
-    return rest.map((piece) => apply(piece, begins[k]));
-  });
-  const rounds = [...within, ...between, last].filter((round) => round.length);
-  return {
-    rounds,
-    times: 2 * within.flat().length + between.length + last.length,
-    within: within.length,
-    between: between.length,
-  };
-};
-
-export const scanInRounds = (way, a, b, h_0, cuts) =>
-  ({ loop: byLoop, tree: byTree, chunks: byChunks })[way](a, b, h_0, cuts);

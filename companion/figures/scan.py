@@ -20,17 +20,18 @@ class Scan(Figure):
 
     a, b: eight numbers each, from -2 to 2. h_0: from -2 to 2. way: "loop", "tree" or "chunks". cuts: the
     steps, 1 to 7, after which a chunk ends, increasing. t: the step whose numbers can be changed, 1 to 8. shown: the
-    last round that is drawn, 0 to 8.
+    last round that is drawn, 1 to 8.
     """
 
     _esm = script("scan")
-    a = eight([0.5, 1.0, -1.0, 0.5, 2.0, 0.5, -0.5, 1.0])
-    b = eight([1.0, 0.0, 0.5, -1.0, 0.0, 1.0, 0.5, -0.5])
+    # all joined steps and states of these are multiples of 0.5: one decimal is exact
+    a = eight([1.0, -0.5, -1.0, 2.0, -1.0, 0.5, 1.0, 2.0])
+    b = eight([-2.0, 0.0, -1.0, 1.0, 0.0, -1.0, 1.0, -0.5])
     h_0 = Number(1.0, min=-2, max=2).tag(sync=True)
     way = Enum(["loop", "tree", "chunks"], "chunks").tag(sync=True)
     cuts = List(Int(min=1, max=STEPS - 1), [3, 6]).tag(sync=True)
     t = Int(1, min=1, max=STEPS).tag(sync=True)
-    shown = Int(1, min=0, max=STEPS).tag(sync=True)
+    shown = Int(1, min=1, max=STEPS).tag(sync=True)
     pictured = {"shown": STEPS}
     settings = ("a", "b", "h_0", "way", "cuts", "t", "shown")
 

@@ -131,7 +131,7 @@ def test_a_link_leads_to_the_figure_as_it_is(browser, base):
     copied = "document.querySelector('[data-figure=scan] input.copy').value"
     with figure_on_its_page(browser, base, ORIGINAL, "scan") as (page, place, _):
         place.get_by_role("button", name="tree").click()
-        place.get_by_label("step t").fill("3")
+        place.get_by_label("Show up to round").fill("3")
         place.get_by_role("button", name=words("en", "scan")["link"]).click()
         page.wait_for_function("document.querySelector('[data-figure=scan] [role=status].report:not(:empty)')")
         page.wait_for_function(f"{copied} !== ''")
@@ -139,7 +139,7 @@ def test_a_link_leads_to_the_figure_as_it_is(browser, base):
         assert address.startswith(f"{base}/en/{PLACES['scan']}.html?scan=") and "#" in address
         page.goto(address)
         place.get_by_role("button", name="tree", pressed=True).wait_for()
-        assert place.get_by_label("step t").input_value() == "3"
+        assert place.get_by_label("Show up to round").input_value() == "3"
         assert page.evaluate("document.querySelector(location.hash).querySelector('[data-figure=scan]') !== null")
         for wrong in ('{"way":3}', '{"nothing":1}', "{", '{"cuts":[[]],"way":"ring"}'):
             page.goto("about:blank")

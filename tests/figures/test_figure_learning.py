@@ -87,6 +87,7 @@ def test_play_pause_and_restart(browser):
         page.evaluate("document.body.style.paddingTop = ''")
         page.get_by_role("button", name="Other weights and data").click()
         page.wait_for_function("model.get('steps') === 0")
+        page.get_by_role("button", name="now no. 2").wait_for()
         assert rests > 5 and get(page, "seed") == 1
     with figure_page(browser, "learning", gap=3, motion="reduce") as page:
         page.get_by_role("button", name="Play").press("Enter")  # with reduced motion, a hundred steps at once
@@ -106,33 +107,39 @@ def test_answer_of_the_question():
 def test_stored_run(browser):
     """Check that the figure opens at step 0 and sets nothing.
 
-    A button then shows the stored run, and its values can be pointed at.
+    A button then shows the stored run, and its values can be pointed at. With other settings there is no button.
     """
     stored = json.loads(read("learned.json"))
-    with figure_page(browser, "learning", gap=3) as page:
+    with figure_page(browser, "learning") as page:
         page.evaluate("() => { window.saved = []; model.save_changes = () => saved.push(model.get('steps')); }")
         page.wait_for_function("document.querySelectorAll('svg path[d*=z]').length > 9")  # the gates at step 0
         assert page.evaluate("saved") == [] and get(page, "weights") == []
         page.get_by_role("button", name="Show 300 steps").click()
         page.locator(".seen .report", has_text="After 300 steps blue is right in 25 % of the sequences").wait_for()
-        assert get(page, "gap") == 20
+        assert page.locator("svg text[font-weight='700']").all_text_contents() == ["25\u00a0%", "100\u00a0%"]
         box = page.locator("svg.drawing").bounding_box()
         unit = box["width"] / 360
         blue, orange = (losses[20] for losses in stored["losses"])
         (_, _, f_3, *_), (*_, f_22) = stored["memories"]
         said = {
-            (24 + 328 * 102.5 / 500, 60): f"step 103: blue {blue:.3f}, orange {orange:.3f}",
+            (24 + 288 * 102.5 / 300, 60): f"step 103: blue {blue:.3f}, orange {orange:.3f}",
             (8 + 166 * 2.5 / 22, 184 + 5 * 6.5): f"f3, unit 7 = {f_3[6]:.4f}",
             (186 + 166 * 21.5 / 22, 184 + 5 * 15.5): f"f22, unit 16 = {f_22[15]:.4f}",
         }
         for (x, y), text in said.items():
             page.mouse.move(box["x"] + x * unit, box["y"] + y * unit)
             assert page.locator(".pointed").text_content() == text
-        page.mouse.move(box["x"] + 300 * unit, box["y"] + 60 * unit)  # no step yet
+        page.mouse.move(box["x"] + 330 * unit, box["y"] + 60 * unit)  # right of the axes
         assert page.locator(".pointed").is_hidden()
         page.get_by_label("Gap").fill("4")
         page.wait_for_function("document.querySelector('.seen .report').textContent.includes('4 steps of noise')")
-        assert get(page, "stored") is False
+        assert get(page, "stored") is False and page.get_by_role("button", name="Show 300 steps").is_hidden()
+        move(page, gap=20)
+        assert page.get_by_role("button", name="Show 300 steps").is_visible()
+        move(page, kind="RNN")
+        begun = page.locator("svg text", has_text="begins with W").text_content()
+        assert begun.replace("\u200b", "") == "━ begins with Whh = I"
+        assert page.locator("svg text", has_text=re.compile("^300$")).count() == 1  # the end of the axis
 
 
 def test_models_needs_weights_from_the_page():

@@ -57,7 +57,7 @@ def test_answer_of_the_question():
 
 def test_a_reader_writes_five_values(browser):
     """Write under A to E by pressing, then with the delta rule: the errors that the figure says are the companion's."""
-    off = lambda text: float(text.rpartition("off by ")[2].partition(". ")[0].rstrip("."))  # noqa: E731
+    off = lambda text: float(text.rpartition("Off by at most ")[2].partition(". ")[0].rstrip("."))  # noqa: E731
     with figure_page(browser, "pairs") as page:
         for k, value in FIVE:
             page.get_by_role("button", name=f"key {'ABCDE'[k]}", exact=True).press("Enter")
@@ -70,7 +70,9 @@ def test_a_reader_writes_five_values(browser):
             assert shown == pytest.approx(expected, abs=0.05 + 1e-9)
         assert expected[4] == pytest.approx(0) and min(expected[:4]) > 0.1
         assert "Mixed in, because the keys overlap: A, B, C, D." in sentences(page, delta=False, asked=4)
-        assert "Mixed in" not in sentences(page, delta=True)
+        said = "E, written last, is exact. Writing it changed the answers of A, B, C, D."
+        assert said in sentences(page, delta=True) and said in sentences(page, asked=0)
+        assert "Mixed in" not in sentences(page, asked=4)
         page.get_by_role("slider", name="v1").fill("-2")
         page.get_by_role("button", name="Write under E").click()
         assert get(page, "writes")[-1] == [4, [-2, -1, 1, -2]] and off(sentences(page)) < 0.05
@@ -97,6 +99,29 @@ def test_the_drawing_is_pressed_and_shows_values(browser):
         assert float(shown["F · A"]) == KEYS[5][0]
         page.locator("svg [data-said^='S_{21}']").hover()
         assert page.locator(".pointed").text_content() == f"S21 = {S[1, 0]:.4f}"
+
+
+def test_buttons_write_five_values_and_show_what_a_write_adds(browser):
+    """Press both buttons; the squares then say the difference of the companion's states, less what is not kept."""
+    with figure_page(browser, "pairs") as page:
+        page.get_by_role("button", name="Write A to E").click()
+        assert get(page, "writes") == FIVE and get(page, "asked") == 4
+        for delta, alpha, formula in ((False, 1, "v kᵀ"), (True, 0.5, "(v − α S k) kᵀ")):
+            move(page, delta=delta, alpha=alpha, asked=5, value=VALUES[5])
+            page.get_by_role("button", name="Show what is added").press("Enter")
+            assert (
+                page.locator("svg text", has_text="is added").text_content().replace("\u200b", "")
+                == f"is added: {formula}"
+            )
+            shown = page.evaluate(SQUARES)
+            old, new = (Pairs(writes=w, delta=delta, alpha=alpha).state() for w in (FIVE, [*FIVE, [5, VALUES[5]]]))
+            added = [[float(shown[f"is added ({i}, {j})"]) for j in range(1, 5)] for i in range(1, 5)]
+            assert torch.allclose(torch.tensor(added, dtype=torch.float64), new - alpha * old, atol=1e-4)
+            page.get_by_role("button", name="Show what is added", pressed=True).press("Enter")
+        page.get_by_role("button", name="Show what is added").click()
+        page.get_by_role("button", name="Write under F").click()  # then S is shown
+        page.get_by_role("button", name="Show what is added", pressed=False).wait_for()
+        assert page.locator("svg [data-said^='S_{21}']").count() == 1
 
 
 def test_first_four_keys_are_orthogonal_and_all_have_length_1():

@@ -141,13 +141,10 @@ SENTENCES = {
     ],
     "pairs": [({"asked": 1}, "B gives 0.0, 0.0, 0.0, 0.0. Nothing is written under B yet.")],
     "scan": [
-        (
-            {},
-            (
-                "Chunks of 3, 3, 2: 2 rounds within all chunks at once, 2 from chunk to chunk, and one for the rest. 5"
-                " rounds, 18 "
-            ),
-        ),
+        ({}, "Results in round 1: 3."),
+        ({"shown": 8}, "Chunks of 3, 3, 2 steps, complete after rounds 3, 4, 5: 5 rounds, 14 multiplications."),
+        ({"way": "tree"}, "5 rounds, 16 multiplications."),
+        ({"way": "chunks", "cuts": [1, 4]}, "complete after rounds 1, 3, 4", NOT + "That is as long"),
         ({"cuts": []}, "That is as long as the loop."),
         ({"cuts": [1, 2, 3, 4, 5, 6, 7]}, "That is as long as the loop."),
     ],
