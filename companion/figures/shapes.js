@@ -41,8 +41,8 @@ const render = ({ model, el }) => {
           "tr",
           {
             onclick: () => mark(name),
-            onpointerenter: () => picture.set({ ...derive(model), marked: name }),
-            onpointerleave: () => picture.set(derive(model)),
+            onmouseenter: () => picture.set({ ...derive(model), marked: name }),
+            onmouseleave: () => picture.set(derive(model)),
           },
           html("th", { scope: "row" }, html("code", {}, name + data)),
           cells.map((cell, k) => html("td", { class: k === 2 ? "amount" : null }, cell)),

@@ -213,7 +213,7 @@ def test_rows_light_the_drawing(browser):
         assert bold(page)[0][1] == "⋯" and get(page, "marked") == "output"
         page.locator("tbody tr", has_text="c_n").hover()
         assert [text for _, text in bold(page)] == [*(f"cn[{k}]" for k in range(4)), "cn (4, 3, 20)"]
-        page.locator("figcaption").hover()
+        page.get_by_label("Find").hover()
         assert bold(page)[0][1] == "⋯" and get(page, "marked") == "output"
 
 
