@@ -21,7 +21,7 @@ import { report, show } from "./show.js";
 
 const [COLUMNS, LEFT, WIDTH, TOP, HIGH] = [17, 46, 15.6, 32, 18];
 const ROUGH = 10; // the bound is shown from this many characters on, and the standings are unfolded
-const PAUSE = 500; // milliseconds between two characters; shorter than the delay of a report, so that none is read aloud
+const PAUSE = 150; // milliseconds between two characters; shorter than the delay of a report, so that none is read aloud
 const TYPED = { "'": ["’", "‘"], '"': ["”", "“"] }; // a key → the characters that it may stand for
 
 const x = (k) => LEFT + k * WIDTH;
@@ -44,18 +44,17 @@ const cell = (k, row, tries, said) => {
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const { players, size, passages, language } = model.get("game");
+  const { players, size, passages, language, at_once } = model.get("game");
   const letters = passages.map(({ text }) => characters(text));
   const names = [words.you, ...players];
   const nameOf = namedBy(words);
   const current = () => {
     const [passage, tries] = [model.get("passage") - 1, model.get("tries")];
-    const { given, first, choices, likeliest, bits, ...results } = passages[passage];
+    const { given, choices, likeliest, bits, ...results } = passages[passage];
     const [text, place, before] = [letters[passage], given + tries.length, tries.length - 1];
     return {
       text,
       given,
-      first,
       tries,
       place,
       bits,
@@ -155,32 +154,32 @@ const render = ({ model, el }) => {
   const outcome = report();
   const [strip, means] = [svg("g"), svg("g")];
   const height = TOP + names.length * HIGH + 2;
-  const legend = words.legend.map((meaning, k) => {
-    const square = cell(k * 6.5, names.length + 0.5, [1, 3, MOST + 1][k]);
-    return [
-      square,
-      upright(x(k * 6.5 + 1) + 4, y(names.length + 0.5), meaning, { "font-size": 11, "text-anchor": "start" }),
-    ];
-  });
+  const small = { "font-size": 11, "text-anchor": "start" };
+  const legend = words.legend.map((meaning, k) => [
+    cell(k * 5.5, names.length + 0.5, [1, 3, MOST + 1][k]),
+    upright(x(k * 5.5 + 1) + 4, y(names.length + 0.5), meaning, small),
+  ]);
+  const counted = label(LEFT, y(names.length + 1.5) + 2, words.counted, small);
   const rowNames = names.map((name, row) =>
     // n is a symbol, other labels are words
     (name.startsWith("n =") ? label : upright)(LEFT - 5, y(row), name, { "font-size": 11.5, "text-anchor": "end" }),
   );
   const head = { "font-size": 11, "text-anchor": "end" };
   const mean = svg("g", {}, upright(358, 9, words.mean, head), upright(358, 22, words.tries, head));
-  const element = drawing(words, 360, height + 28, rowNames, mean, strip, means, legend);
+  const element = drawing(words, 360, height + 48, rowNames, mean, strip, means, legend, counted);
 
   // The standings: tries, and, folded, bits.
   const [count, bound] = [html("summary"), html("span")];
-  const cells = names.map(() => Array.from({ length: 4 }, () => html("td")));
+  const cells = names.map(() => Array.from({ length: 5 }, () => html("td", {}, "–")));
+  at_once.forEach((share, n) => setContent(cells[n + 1][2], `${share}\u00a0%`));
   const table = (heads, from, to) => {
     const head = [words.who, ...heads].map((content) => html("th", { scope: "col" }, content));
     const rows = names.map((name, n) => html("tr", {}, html("th", { scope: "row" }, name), cells[n].slice(from, to)));
     return html("table", { class: "standings" }, html("thead", {}, html("tr", {}, head)), html("tbody", {}, rows));
   };
   const note = html("p", { class: "note" });
-  const inBits = html("details", {}, html("summary", {}, words.what), note, table([bound, words.bits], 2, 4));
-  const results = html("details", {}, count, table([words.first, words.tries], 0, 2), inBits);
+  const inBits = html("details", {}, html("summary", {}, words.what), note, table([bound, words.bits], 3, 5));
+  const results = html("details", {}, count, table([words.first, words.tries, words.overall], 0, 3), inBits);
   let unfolded = false;
 
   const sentence = ({ truth, likeliest }) => {
@@ -199,7 +198,7 @@ const render = ({ model, el }) => {
     ].join(words.between);
   };
 
-  const drawStrip = ({ text, given, first, tries, place, theirs, truth, bits }) => {
+  const drawStrip = ({ text, given, tries, place, theirs, truth, bits }) => {
     const done = truth === undefined;
     const start = Math.max(place + (done ? 0 : 1) - COLUMNS, 0);
     const said = (n, at, tried) => {
@@ -208,16 +207,14 @@ const render = ({ model, el }) => {
         character: nameOf(text[at]),
         n: tried,
       });
-      const p = n && at >= given ? 2 ** -bits[n - 1][at - given] : null;
-      return p === null ? result : result + fill(words.with_p, { p: fixed(p, 4) });
+      return n ? result + fill(words.with_p, { p: fixed(2 ** -bits[n - 1][at - given], 4) }) : result;
     };
     const square = (at, n, tried) => cell(at - start, n, tried, said(n, at, tried));
     const columns = text.slice(start, place).flatMap((character, k) => {
       const at = start + k;
       return [
         upright(x(k) + WIDTH / 2, 16, visible(character), at < given ? { opacity: 0.65 } : {}),
-        ...(at < given ? [] : [square(at, 0, tries[at - given])]),
-        ...(at < first ? [] : theirs.map((player, n) => square(at, n + 1, player[at - first]))),
+        ...(at < given ? [] : [tries, ...theirs].map((player, n) => square(at, n, player[at - given]))),
       ];
     });
     const k = place - start;
@@ -230,18 +227,18 @@ const render = ({ model, el }) => {
     setContent(strip, ...columns, ...(done ? [] : next()));
   };
 
-  const drawStandings = ({ given, first, tries, theirs, bits }) => {
+  const drawStandings = ({ tries, theirs, bits }) => {
     const [isChoice, places] = [model.get("choosing"), comparedPlaces(tries).length];
-    const compared = theirs.map((player) => player.slice(given - first));
-    const rows = standings(tries, compared, bits, isChoice ? 1 : size - MOST);
+    const rows = standings(tries, theirs, bits, isChoice ? 1 : size - MOST);
     rows.forEach((row, n) => {
       const numbers = row && [
         `${Math.round(100 * row.first)}\u00a0%`,
         fixed(row.tries, 1),
+        null, // the share of the whole text stays
         places < ROUGH ? "–" : `≤ ${fixed(row.bound, 1)}`,
         n ? fixed(row.bits, 1) : "–",
       ];
-      cells[n].forEach((child, k) => setContent(child, numbers?.[k] ?? "–"));
+      cells[n].forEach((child, k) => k === 2 || setContent(child, numbers?.[k] ?? "–"));
     });
     const number = (row, n) => {
       if (!row) return [];

@@ -26,8 +26,11 @@ CHOICES = 6  # one of them is right
 PASSAGES = 3
 GIVEN = {"en": 45, "ja": 25, "ko": 35, "zh": 25}  # number of characters shown at the start
 GUESSED = (45, 60)  # least and most characters to guess, so that a passage can end with a sentence
-BEFORE = 16  # number of given characters whose tries are drawn
 LONGEST = 200
+# Of the held-out text: the index of the first passage, a typical one, and the share of characters that each player has
+# right at once, in per cent. A test computes both.
+TYPICAL = {"en": 4, "ja": 3, "ko": 5, "zh": 0}
+AT_ONCE = {"en": (33, 58, 63, 62), "ja": (36, 50, 50, 47), "ko": (44, 57, 58, 55), "zh": (27, 37, 37, 37)}
 CHOOSING = ("ja", "ko", "zh")  # hundreds of characters, which not every keyboard has
 SENTENCE = re.compile(r"[.!?。！？][”’」』]* ?")
 
@@ -38,15 +41,22 @@ def held_out_text(language: str) -> str:
     return vocabulary.decode(split(vocabulary.encode(load_text(language)))[1])
 
 
-def passages(language: str) -> list[str]:
-    """Return PASSAGES pieces of the held-out text, far apart, which begin and end with a sentence."""
+def pieces(language: str) -> list[str]:
+    """Return the pieces of the held-out text that begin and end with a sentence and have the length of a passage."""
     least, most = (GIVEN[language] + guessed for guessed in GUESSED)
     fitting: list[str] = []
     for line in held_out_text(language).split("\n")[1:]:  # the first line is cut off
         ends = [end.end() for end in SENTENCE.finditer(line)]
-        pieces = (line[start:end].rstrip() for start in [0, *ends] for end in ends)
-        fitting += [piece for piece in pieces if least <= len(piece) <= most][:1]
-    return [fitting[k * (len(fitting) - 1) // (PASSAGES - 1)] for k in range(PASSAGES)]
+        parts = (line[start:end].rstrip() for start in [0, *ends] for end in ends)
+        fitting += [part for part in parts if least <= len(part) <= most][:1]
+    return fitting
+
+
+def passages(language: str) -> list[str]:
+    """Return PASSAGES pieces of the held-out text: a typical one, and others, far from each other."""
+    fitting = pieces(language)
+    apart = [k * (len(fitting) - 1) // (PASSAGES - 1) for k in range(PASSAGES)]
+    return [fitting[k] for k in [*dict.fromkeys([TYPICAL[language], *apart])][:PASSAGES]]
 
 
 @cache
@@ -99,29 +109,26 @@ def rank(p: Tensor, index: int) -> int:
 def played(language: str, text: str, given: int) -> dict[str, Any]:
     """Return the players' results for a passage, as the page takes them.
 
-    tries, among: tries among all characters and among the choices, one digit for each place from `first` on.
-    bits: -log2 p of the right character, choices: the candidates, likeliest: the LSTM's first choice; all from the
-    place `given` on.
+    tries, among: tries among all characters and among the choices, one digit for each place. bits: -log2 p of the
+    right character, choices: the candidates, likeliest: the LSTM's first choice. All from the place `given` on.
     """
     vocabulary = writer_of(language)[1]
     indices = vocabulary.encode(text, strict=True).tolist()
     p = distributions(language, text)
-    first = max(1, given - BEFORE)
     tries, among, bits, choices, likeliest = [], [], [], [], ""
-    for place in range(first, len(indices)):
+    for place in range(given, len(indices)):
         truth, predicted = indices[place], p[:, place - 1]
         ranked = predicted.argsort(dim=1, descending=True, stable=True)
         six = candidates(ranked, truth)
         tries.append([rank(p_k, truth) for p_k in predicted])
         among.append([rank(p_k[six], six.index(truth)) for p_k in predicted])
-        if place >= given:
-            bits.append([round(-math.log2(p_k[truth]), 6) for p_k in predicted])
-            choices.append("".join(vocabulary.characters[index] for index in six))
-            likeliest += str(six.index(int(ranked[-1, 0])))
+        bits.append([round(-math.log2(p_k[truth]), 6) for p_k in predicted])
+        choices.append("".join(vocabulary.characters[index] for index in six))
+        likeliest += str(six.index(int(ranked[-1, 0])))
     columns = lambda rows: [list(column) for column in zip(*rows, strict=True)]  # noqa: E731
     digits = lambda rows: ["".join(str(min(n, MOST + 1)) for n in column) for column in columns(rows)]  # noqa: E731
     return {
-        "text": text, "given": given, "first": first, "choices": choices, "likeliest": likeliest,
+        "text": text, "given": given, "choices": choices, "likeliest": likeliest,
         "tries": digits(tries), "among": digits(among), "bits": columns(bits),
     }  # fmt: skip
 
@@ -168,6 +175,7 @@ class Guess(Figure):
         if text:  # the question is about the passages
             self.set_trait("words", {key: value for key, value in self.words.items() if key != "question"})
         game = {"players": list(PLAYERS), "size": len(vocabulary) - 1, "language": game_language}
+        game["at_once"] = list(AT_ONCE[game_language])
         self.set_trait("game", game | {"passages": self._games})
         self._made = True
 
@@ -193,10 +201,9 @@ class Guess(Figure):
         if not places:
             return {}
         game = self._game
-        skipped = game["given"] - game["first"]
         all_tries = {"you": [self.tries[k] for k in guessed]} if guessed else {}
         for name, tries in zip(PLAYERS, game["among" if self.choosing else "tries"], strict=True):
-            all_tries[name] = [int(tries[skipped + k]) for k in places]
+            all_tries[name] = [int(tries[k]) for k in places]
         mean = lambda numbers: sum(numbers) / len(places)  # noqa: E731
         bits = {name: mean([values[k] for k in places]) for name, values in zip(PLAYERS, game["bits"], strict=True)}
         rest = CHOICES - MOST if self.choosing else self.game["size"] - MOST

@@ -39,7 +39,11 @@ const render = ({ model, el }) => {
         const cells = [letters(signs[name]), s.error ? "—" : tuple(s.tensors[name]), ...amount];
         rows[name] = html(
           "tr",
-          { onclick: () => mark(name) },
+          {
+            onclick: () => mark(name),
+            onmouseenter: () => picture.set({ ...derive(model), marked: name }),
+            onmouseleave: () => picture.set(derive(model)),
+          },
           html("th", { scope: "row" }, html("code", {}, name + data)),
           cells.map((cell, k) => html("td", { class: k === 2 ? "amount" : null }, cell)),
         );
@@ -74,7 +78,11 @@ const render = ({ model, el }) => {
   };
 
   const size = (name, letter, min, max) =>
-    stepper(model, name, { label: [html("code", {}, name), " ", symbol(letter)], min, max });
+    stepper(model, name, {
+      label: [html("code", {}, name), " ", symbol(letter), max < 10 ? `≤${max}` : ""],
+      min,
+      max,
+    });
   const check = (name) => toggle(model, name, { label: html("code", {}, name) });
   const T = stepper(model, "T", { label: [`${words.steps} `, symbol("T")], min: 1, max: 100 });
   const N = stepper(model, "N", { label: [`${words.sequences} `, symbol("N")], min: 1, max: 100 });
@@ -104,7 +112,7 @@ const render = ({ model, el }) => {
   const columns = [words.tensor, words.symbols, words.shape, words.numbers];
   const below = [
     html("table", {}, html("caption", {}, words.shapes), head(...columns.slice(0, 3)), shapesBody),
-    program.element,
+    html("details", {}, html("summary", {}, words.code), program.element),
     html("details", {}, total, html("table", {}, head(...columns), weightsBody)),
   ];
   return show(model, el, { drawing: drawn, controls, below }, TRAITS, draw);

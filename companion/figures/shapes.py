@@ -38,7 +38,7 @@ class Shapes(Figure):
     T = Int(5, min=1, max=100).tag(sync=True)
     N = Int(3, min=1, max=100).tag(sync=True)
     lengths = List(Int(min=0, max=100), [5, 3, 2], minlen=1, maxlen=8).tag(sync=True)
-    marked = Enum(["", "input", "output", "h_n", "c_n", *WEIGHTS], "").tag(sync=True)
+    marked = Enum(["", "input", "output", "h_n", "c_n", *WEIGHTS], "output").tag(sync=True)
     arguments = (
         "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size",
     )  # fmt: skip

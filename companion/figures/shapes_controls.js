@@ -55,7 +55,7 @@ export const copyBox = (words) => {
   const text = html("code");
   const box = html("pre", { tabindex: 0, role: "region", "aria-label": words.code }, text);
   const [copy, shown, said] = copyButton(words.copy, words, () => text.textContent, text);
-  const strip = html("div", { class: "strip" }, html("strong", {}, words.code), copy, shown, said);
+  const strip = html("div", { class: "strip" }, copy, shown, said);
   return {
     element: html("div", { class: "python" }, strip, box),
     set(lines) {

@@ -3,7 +3,7 @@ import { batchSizes } from "./arithmetic.js";
 import { arrow, change, drawing, label, svg } from "./elements.js";
 import { ALWAYS, COLOURS, tuple } from "./shapes_parameters.js";
 
-const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [42, 318, 32, 290, 334];
+const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [42, 318, 46, 304, 348];
 
 /* A vector as a bar of a few squares around x. p: the share that dropout leaves empty; t: shifts which ones. */
 const bar = (x, y, width, size, colour, p = 0, t = 0) => {
@@ -36,7 +36,7 @@ export const network = (words, mark) => {
       if (!s.tensors[name]) return;
       change(shape, { "data-said": `${name} ${tuple(s.tensors[name])}`, cursor: "pointer", onclick: () => mark(name) });
       const line = shape.querySelector("polyline")?.cloneNode(); // a wide transparent line is easier to press
-      if (line) change(line, { "stroke-width": 9, "stroke-opacity": 0, "pointer-events": "stroke" });
+      if (line) change(line, { "stroke-width": 13, "stroke-opacity": 0, "pointer-events": "stroke" });
       if (line) shape.append(line);
     };
     const text = (x, y, content, of, near, attributes = {}) =>
@@ -57,7 +57,7 @@ export const network = (words, mark) => {
     const side = (d) => (d ? 1 : -1); // a box is before its output, in its own direction of time
     const boxX = (x, d) => x + side(d) * (D === 2 ? 24 : 20);
     const outX = (x, d) => (D === 2 ? x + side(d) * 7 : x);
-    const barY = (l) => (l < 0 ? 294 : l === L - 1 ? 19 : (rows[l] + rows[l + 1]) / 2 - 4.5);
+    const barY = (l) => (l < 0 ? 308 : l === L - 1 ? 33 : (rows[l] + rows[l + 1]) / 2 - 4.5);
     const full = D === 2 ? 21 : 30;
     const long = (size) => Math.max(9, Math.min(42, full * Math.sqrt(size / H)));
     const name = (kind, l, d) => `${kind}_l${l}${d ? "_reverse" : ""}`;
@@ -87,7 +87,7 @@ export const network = (words, mark) => {
           }
       }
       if (dots) text(dots, barY(l) + 4, "⋯", of, reads);
-      text(LEFT - 5, barY(l) + 4.5, `${l < 0 ? I : D * R}`, of, reads, { ...end, "font-size": 11 });
+      text(LEFT - 5, barY(l) + 4.5, `${l < 0 ? I : D * R}`, of, reads, end);
       if (l >= 0 && l < L - 1 && s.dropout > 0)
         text(RIGHT + 5, barY(l) + 4.5, `p=${Number(s.dropout.toFixed(2))}`, [], [], { ...start, "font-size": 10.5 });
     }
@@ -120,7 +120,7 @@ export const network = (words, mark) => {
             [bi, bh],
             [ih, hh, hr, ...ends, ...top],
           );
-          text(box, y, `l${l}`, [], [...every(l, d), ...ends, ...top], { "font-size": 11, "font-family": "monospace" });
+          text(box, y, `l_${l}`, [], [...every(l, d), ...ends, ...top], { "font-size": 14 });
           if (P > 0)
             add(
               svg("polygon", {
@@ -144,8 +144,8 @@ export const network = (words, mark) => {
             add(arrow(`${begin},${h} ${box - forward * (wide + 1)},${h}`, lines), [hh]);
             add(arrow(`${begin},${c} ${box - forward * (wide + 1)},${c}`, lines));
             const [anchor, at] = d ? [start, RIGHT + 5] : [end, LEFT - 5];
-            text(at, h, `${R}`, [], [hh, "h_n"], { ...anchor, "font-size": 11 });
-            text(at, c, `${H}`, [], ["c_n"], { ...anchor, "font-size": 11 });
+            text(at, h, `${R}`, [], [hh, "h_n"], anchor);
+            text(at, c, `${H}`, [], ["c_n"], anchor);
           }
           if (k === last) {
             const [anchor, at] = d ? [end, LEFT - 5] : [start, RIGHT + 5];
@@ -164,23 +164,27 @@ export const network = (words, mark) => {
         }
       }
 
-    text(4, 9, "output", ["output"], [], start);
-    text(4, 311, "input", ["input"], [], start);
+    // the shapes
+    const whole = (x, y, name, anchor) =>
+      text(x, y, `${name} ${tuple(s.tensors[name])}`, [name], ALWAYS, { "font-size": 11, ...anchor });
+    whole(4, 9, "output", start);
+    whole(190, 9, "h_n", {});
+    whole(356, 9, "c_n", end);
+    whole(356, 342, "input", end);
     for (const { x, t } of columns) {
-      text(x, 311, `x_{${t + 1}}`, ["input"]);
+      text(x, 325, `x_{${t + 1}}`, ["input"]);
       const index = t && t === T - 1 ? -1 : t;
       const first = s.layout === "batched" && s.batch_first ? ":, " : "";
-      if (!s.packed) text(x, 9, `[${first}${index}]`, ["output"], [], { "font-size": 11 });
+      if (!s.packed) text(x, 23, `[${first}${index}]`, ["output"]);
       const running = s.packed ? batchSizes(s.lengths)[t] : N;
-      if (N) text(x + Math.max(12, long(I) / 2) + 2, 299, `×${running}`, ["input"], [], { ...start, "font-size": 11 });
+      if (N) text(x + Math.max(12, long(I) / 2) + 2, 313, `×${running}`, ["input"], [], start);
     }
-    if (dots) text(dots, 311, "⋯", ["input"]);
+    if (dots) text(dots, 325, "⋯", ["input"]);
     const legend = (x, content, fill = "currentColor") =>
-      text(x, 328, content, ALWAYS, [], { ...start, fill, "font-size": 10.5 });
+      text(x, 342, content, ALWAYS, [], { ...start, fill, "font-size": 10.5 });
     legend(4, `→ ${words.forwards}`, COLOURS[0]);
-    if (D === 2) legend(76, `← ${words.backwards}`, COLOURS[1]);
-    legend(158, `${I}: ${words.length}`);
-    if (N) legend(264, `×${N}: ${words.sequences}`);
+    if (D === 2) legend(70, `← ${words.backwards}`, COLOURS[1]);
+    legend(150, `${I}: ${words.length}`);
     element.replaceChildren(...parts.map(({ shape }) => shape));
   };
 
@@ -194,7 +198,7 @@ export const network = (words, mark) => {
       }
       const marked = parts.some(({ of, near }) => of.includes(s.marked) || near.includes(s.marked)) ? s.marked : "";
       for (const { shape, of, near, width } of parts) {
-        const [isMarked, isNear] = [of.includes(marked), of === ALWAYS || near.includes(marked)];
+        const [isMarked, isNear] = [of.includes(marked), [of, near].includes(ALWAYS) || near.includes(marked)];
         change(shape, {
           opacity: s.error ? 0.15 : !marked || isMarked || isNear ? null : 0.25,
           "font-weight": marked && isMarked ? "bold" : null,

@@ -4,7 +4,7 @@ import { characters, namedBy, upright, visible } from "./characters.js";
 import { readSafetensors } from "./weights_file.js";
 import { sampleIndex, probabilities, languageModelStep } from "./arithmetic.js";
 import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, setContent, svg, symbol } from "./elements.js";
-import { button, group, loader, slider, reducedMotion } from "./controls.js";
+import { button, loader, slider, reducedMotion } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -84,6 +84,8 @@ const diagram = (words, nameOf, take) => {
     upright(250, 18, words.next, { ...small, "text-anchor": "start" }),
     upright(358, top - 12, words.probability, { ...small, ...right }),
   ];
+  const rest = upright(left + 4, top + (ROWS + 0.5) * high, words.all_others, { ...small, "text-anchor": "start" });
+  rows[ROWS].element.append(rest);
   const bars = rows.map((row) => row.element);
   const element = drawing(words, 360, bottom + 22, text, svg("rect", box), next, titles, bars, ticks, line, u);
   return {
@@ -102,14 +104,16 @@ const diagram = (words, nameOf, take) => {
         for (const text of [name, p]) change(text, { "font-weight": marked ? 700 : null });
         const character = k < ROWS && chances ? nameOf(chances.characters[k]) : words.all_others;
         const said = chances && fill(words.bar_said, { character, p: fixed(length, 3) });
-        change(element, { cursor: chances && k < ROWS ? "pointer" : null, "data-said": said });
+        const opacity = length < 0.0005 && !marked ? 0.3 : null; // its bar cannot be seen
+        change(element, { cursor: chances && k < ROWS ? "pointer" : null, "data-said": said, opacity });
         below += length;
       });
       change(line, { x1: x(at), x2: x(at) });
       // beside the line, where there is room
       const side = at < 0.4 ? 4 : -4;
       const anchor = { "font-size": 12, "text-anchor": side > 0 ? "start" : "end", "data-said": `u = ${fixed(at, 4)}` };
-      setContent(u, label(x(at) + side, top - 12, `${words.random} u = ${fixed(at)}`, anchor));
+      const end = Math.min(x(at) + side, 286); // where the title of the numbers begins
+      setContent(u, label(end, top - 12, `${words.random} u = ${fixed(at)}`, anchor));
     },
   };
 };
@@ -193,22 +197,35 @@ const render = ({ model, el }) => {
     if (next) add(next.characters[k ?? drawn]);
   };
   const take = (k) => (stop(), writeOne(k));
+  /* Load the writer where the stored text is not enough. resumes: whether it then goes on writing. */
+  let [asked, resumes] = [false, false];
+  const ask = () => {
+    asked = true;
+    waiting.element.querySelector("button").click();
+  };
   const stop = () => {
     clearInterval(timer);
     timer = null;
+    resumes = false;
     update();
   };
   const restart = () => (stop(), set({ written: "" }));
   const write = () => {
     if (timer !== null) return stop();
-    if (!loaded && !canWrite()) restart();
+    if (!loaded && !canWrite()) {
+      resumes = true;
+      return ask();
+    }
     let left = RUN;
-    if (reducedMotion()) while (left-- && canWrite()) writeOne();
-    else {
+    if (reducedMotion()) {
+      while (left-- && canWrite()) writeOne();
+      resumes = !chances().next;
+    } else {
       const step = () => {
         if (run.isConnected && (document.hidden || !seen)) return;
-        if (run.isConnected && left-- && canWrite()) writeOne();
-        else stop();
+        if (run.isConnected && left-- && canWrite()) return writeOne();
+        stop();
+        resumes = !chances().next;
       };
       timer = setInterval(step, loaded ? PAUSE : SLOW_PAUSE);
       update();
@@ -244,8 +261,10 @@ const render = ({ model, el }) => {
 
   const arrived = (trained, focused) => {
     loaded = trained;
+    const goesOn = resumes;
     update();
     if (focused) run.focus();
+    if (goesOn) write();
   };
   const texts = { load: words.load, lacking: words.lacking };
   const waiting = loader(model, writer, texts, languageModel, arrived);
@@ -264,11 +283,18 @@ const render = ({ model, el }) => {
   const [chosen, unit] = [report(), report()];
   const beginning = html("div", {}, html("label", { for: id }, words.beginning), box, complaint);
   const count = { label: words.unit, min: 0, max: writer.hidden_size - 1, step: 1, show: (n) => `${n}` };
-  const inside = html("div", {}, group(words.inside, slider(model, "unit", count)), unit.element);
+  const fold = { ontoggle: () => update() };
+  const inside = html(
+    "details",
+    fold,
+    html("summary", {}, words.inside),
+    legend,
+    slider(model, "unit", count),
+    unit.element,
+  );
   const sliders = html(
     "div",
-    // what is stored has its own settings: others are shown at the beginning
-    { class: "controls", oninput: () => chances().next || restart() },
+    { class: "controls" },
     slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
     slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` }),
   );
@@ -298,9 +324,11 @@ const render = ({ model, el }) => {
     const { at, next, drawn } = chances();
     const [begin, since, text] = [charactersOf("beginning"), charactersOf("written"), all()];
     setContent(run, timer === null ? words.write : words.stop);
-    for (const element of [beginning, inside]) change(element, { hidden: loaded === null });
+    change(beginning, { hidden: loaded === null });
     const before = isStored() && equals("unit") ? stored.values.slice(0, text.length) : undefined;
-    const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")])) ?? before;
+    const known = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")])) ?? before;
+    const values = inside.open ? known : undefined;
+    if (!loaded && !asked && (!next || (inside.open && !values))) ask();
     picture.set(text, next, drawn, at);
     explain();
     paintBegun(begin, values);
@@ -312,23 +340,14 @@ const render = ({ model, el }) => {
       change(other, { "aria-label": next ? nameOf(next.characters[k]) : null, disabled: !next });
     });
     chosen.element.style.visibility = timer === null ? null : "hidden"; // changes too fast to read
-    const outcome = () => {
-      const [likeliest, character] = [0, drawn].map((k) => nameOf(next.characters[k]));
-      const [p, q] = [0, drawn].map((k) => fixed(next.p[k]));
-      return fill(drawn === 0 ? words.falls_on_longest : words.falls_on, {
-        likeliest,
-        p,
-        u: fixed(at),
-        drawn: character,
-        q,
-      });
-    };
+    const outcome = () =>
+      fill(words.falls_on, { u: fixed(at), drawn: nameOf(next.characters[drawn]), q: fixed(next.p[drawn]) });
     const isFull = since.length === MOST.written;
     chosen.set(isFull ? words.full : !next ? words.unread : room() > 0 ? outcome() : words.go_on);
-    if (loaded) sayUnit(text, values);
+    if (values) sayUnit(text, values);
   };
 
-  const seenTogether = html("div", {}, html("div", { class: "pen" }, page, run), legend, picture.element);
+  const seenTogether = html("div", {}, html("div", { class: "pen" }, page, run), picture.element);
   const buttons = [
     button(words.one, () => take()),
     button(words.back, () => (stop(), set({ written: charactersOf("written").slice(0, -1).join("") }))),

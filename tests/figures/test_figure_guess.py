@@ -8,7 +8,20 @@ import torch
 from safetensors import safe_open
 
 from companion.figures import Guess
-from companion.figures.guess import MOST, ORDERS, PLAYERS, counts_of, distributions, held_out_text, passages, shannon
+from companion.figures.guess import (
+    AT_ONCE,
+    GIVEN,
+    MOST,
+    ORDERS,
+    PLAYERS,
+    counts_of,
+    distributions,
+    held_out_text,
+    passages,
+    pieces,
+    played,
+    shannon,
+)
 from companion.figures.writing import writer_of
 from companion.learning.counts import Counts
 from companion.learning.text import load_text
@@ -29,23 +42,65 @@ def test_tries_and_surprises_of_players(language):
     assert held_out_text(language) == vocabulary.decode(unread)
     assert all(passage["text"] in held_out_text(language) for passage in Guess(language).game["passages"])
     game = Guess(language).game["passages"][0]
-    indices, given, first = vocabulary.encode(game["text"], strict=True), game["given"], game["first"]
+    indices, given = vocabulary.encode(game["text"], strict=True), game["given"]
     with torch.no_grad():
         expected = torch.softmax(model(indices[:-1, None])[0][:, 0], dim=1)
     counted = [Counts(training, len(vocabulary), order) for order in ORDERS]
-    for place in [*range(first, len(indices))][:: 1 if language == "en" else 16]:
+    for place in [*range(given, len(indices))][:: 1 if language == "en" else 16]:
         past, truth = indices[:place].tolist(), indices[place].item()
         for n, p in enumerate([*(counts.probabilities(past) for counts in counted), expected[place - 1]]):
             likelier, as_likely = (int((p > p[truth] + tie).sum()) for tie in (1e-12, -1e-12))
-            assert min(likelier + 1, 6) <= int(game["tries"][n][place - first]) <= min(as_likely, 6)
-            if place >= given:
-                assert 2 ** -game["bits"][n][place - given] == pytest.approx(p[truth].item(), abs=1e-6)
-                six = vocabulary.encode(game["choices"][place - given]).tolist()
-                assert truth in six and len({*six}) == 6 and 0 not in six and six == sorted(six)
-                among = int(game["among"][n][place - first])
-                assert (p[six] > p[truth] + 1e-12).sum() < among <= (p[six] > p[truth] - 1e-12).sum()
-        if place >= given:
-            assert six[int(game["likeliest"][place - given])] == expected[place - 1].argmax()
+            assert min(likelier + 1, 6) <= int(game["tries"][n][place - given]) <= min(as_likely, 6)
+            assert 2 ** -game["bits"][n][place - given] == pytest.approx(p[truth].item(), abs=1e-6)
+            six = vocabulary.encode(game["choices"][place - given]).tolist()
+            assert truth in six and len({*six}) == 6 and 0 not in six and six == sorted(six)
+            among = int(game["among"][n][place - given])
+            assert (p[six] > p[truth] + 1e-12).sum() < among <= (p[six] > p[truth] - 1e-12).sum()
+        assert six[int(game["likeliest"][place - given])] == expected[place - 1].argmax()
+
+
+@pytest.mark.parametrize(
+    "language", ["en", *(pytest.param(each, marks=pytest.mark.heavy) for each in ("ja", "ko", "zh"))]
+)
+def test_first_passage_is_typical(language):
+    """Check the shares of the whole text, and choose the first passage by the players' order and the LSTM's share.
+
+    A difference between two players counts if it is at least 2 % of the characters, or 0.05 tries.
+    """
+    text = held_out_text(language)
+    indices = writer_of(language)[1].encode(text)
+    p = distributions(language, text)
+    p_true = p.gather(2, indices[None, 1:, None].expand(len(p), -1, 1))
+    tries = 1 + (p > p_true).sum(2).clamp(max=MOST)
+    whole_share, whole_mean = (tries == 1).double().mean(1), tries.double().mean(1)
+    assert [round(100 * share) for share in whole_share.tolist()] == pytest.approx(AT_ONCE[language], abs=0)
+
+    def ordered(numbers, whole, least):
+        difference, expected = numbers[:, None] - numbers, whole[:, None] - whole
+        return bool((difference * expected > 0)[expected.abs() >= least].all())
+
+    distances = {}
+    for piece in pieces(language):
+        tries = torch.tensor([[*map(int, digits)] for digits in played(language, piece, GIVEN[language])["tries"]])
+        share, mean = (tries == 1).double().mean(1), tries.double().mean(1)
+        if ordered(share, whole_share, 0.02) and ordered(mean, whole_mean, 0.05):
+            distances[piece] = abs(share[-1] - whole_share[-1])
+    assert passages(language)[0] == min(distances, key=distances.get)
+
+
+def test_table_shows_the_shares_of_the_whole_text(browser):
+    with figure_page(browser, "guess") as page:
+        for tries in ([], [1] * 12):
+            move(page, tries=tries)
+            assert [row[3] for row in page.evaluate(ROWS)[:5]] == ["–", *(f"{share}\u00a0%" for share in AT_ONCE["en"])]
+
+
+def test_squares_begin_with_the_first_guess(browser):
+    with figure_page(browser, "guess") as page:
+        squares = page.locator("svg.drawing > g > g > rect")
+        assert squares.count() == 0
+        move(page, tries=[2])
+        assert squares.count() == 1 + len(PLAYERS)
 
 
 def test_models_and_counts_are_trained_on_the_current_texts():
@@ -63,7 +118,7 @@ def test_first_characters_of_words_are_harder():
     for language in ("en", "ja", "ko", "zh"):
         at_once = {True: [], False: []}
         for passage in Guess(language).game["passages"]:
-            for before, tries in zip(passage["text"][passage["first"] - 1 :], passage["tries"][-1], strict=False):
+            for before, tries in zip(passage["text"][passage["given"] - 1 :], passage["tries"][-1], strict=False):
                 at_once[before.isalnum() or before in "’-"].append(tries == "1")
         begins, goes_on = (sum(at_once[inside]) / len(at_once[inside]) for inside in (False, True))
         assert begins < goes_on - 0.15, (language, begins, goes_on)
@@ -84,20 +139,20 @@ def test_the_question_has_the_right_answer():
 
 def test_squares_say_tries_and_probabilities_to_a_pointer(browser):
     """Compare with the probabilities of the LSTM and of counts, at the last of the characters that are drawn."""
-    with figure_page(browser, "guess", tries=[0] * 20) as page:
+    with figure_page(browser, "guess", tries=[0] * 19) as page:
         game = Guess().game["passages"][0]
-        place = game["given"] + 19
+        place = game["given"] + 18
         _, vocabulary = writer_of("en")
         index = vocabulary.encode(game["text"]).tolist()[place]
         p = distributions("en", game["text"])[:, place - 1, index]
         for n, name in enumerate(PLAYERS):
             page.locator(f"[data-said^='{name}: ']:not(text)").last.hover()
-            tries = int(game["tries"][n][place - game["first"]])
+            tries = int(game["tries"][n][18])
             result = f"at try {tries}" if tries <= MOST else "not found"
             expected = f"{name}: ‘{game['text'][place]}’ {result}, probability {p[n]:.4f}"
             assert page.locator(".pointed").text_content() == expected
             page.locator(f"text[data-said^='{name}: ']").hover()
-            mean = Guess(tries=[0] * 20).standings()[name][1]
+            mean = Guess(tries=[0] * 19).standings()[name][1]
             assert page.locator(".pointed").text_content() == f"{name}: {mean:.4f} tries on average"
 
 
@@ -131,10 +186,7 @@ def test_bounds_and_standings_equal_pythons(browser):
             for played in (tries, [0, 0, 0], [0, 4, 0, 1, 6], []):
                 figure = Guess(passage=2, choosing=choosing, tries=played)
                 game = figure.game["passages"][1]
-                theirs = [
-                    [*map(int, digits[game["given"] - game["first"] :])]
-                    for digits in game["among" if choosing else "tries"]
-                ]
+                theirs = [[*map(int, digits)] for digits in game["among" if choosing else "tries"]]
                 (rows,) = ask(
                     "arguments => s.standings(...arguments)",
                     [[played, theirs, game["bits"], 1 if choosing else figure.game["size"] - MOST]],
@@ -166,7 +218,7 @@ def test_a_reader_plays_by_keyboard(browser):
         assert sentences(page).startswith("It was a space." if rest[9] == " " else f"It was ‘{rest[9]}’.")
         figure.tries = get(page, "tries")
         assert page.locator(".passage").text_content() == figure.text + "?"
-        (name, first, tried), (_, bound, _) = (page.evaluate(ROWS)[k] for k in (0, 1 + len(PLAYERS)))
+        (name, first, tried, _), (_, bound, _) = (page.evaluate(ROWS)[k] for k in (0, 1 + len(PLAYERS)))
         at_once, mean, bits, _ = figure.standings()["you"]
         assert (name, first, tried, bound) == (
             "you",
@@ -179,7 +231,7 @@ def test_a_reader_plays_by_keyboard(browser):
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")  # begin again
-        assert get(page, "tries") == [] and page.evaluate(ROWS)[0] == ["you", "–", "–"]
+        assert get(page, "tries") == [] and page.evaluate(ROWS)[0] == ["you", "–", "–", "–"]
         page.get_by_label("Next character").type(rest)
         assert get(page, "tries") == [1] * len(rest)
         assert "The passage is complete." in sentences(page)
@@ -231,7 +283,7 @@ def test_choosing_and_letting_the_lstm_play(browser):
         )
         play = page.get_by_role("button", name="LSTMにまかせる")
         play.click()
-        page.clock.run_for(1600)
+        page.clock.run_for(500)
         assert get(page, "tries") == [2, 0, 0, 0]
         page.evaluate(
             "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new"

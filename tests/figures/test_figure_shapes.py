@@ -42,7 +42,7 @@ READ = """() => {
   const refused = document.querySelector(".refused");
   return {
     code: document.querySelector("pre").textContent, shapes: cells(shapes), weights: cells(weights),
-    total: document.querySelector("summary").textContent, report: document.querySelector(".seen .report").textContent,
+    total: [...document.querySelectorAll("summary")].at(-1).textContent, report: document.querySelector(".seen .report").textContent,
     message: refused && [torch.textContent, note.textContent],
     top: document.querySelector(".stepper").getBoundingClientRect().top,
   };
@@ -152,13 +152,15 @@ def test_places_of_h_n_in_the_drawing(browser):
     """Check h_n's rows: torch's order, forwards on the right, backwards on the left, the first layer at the bottom."""
     with figure_page(browser, "shapes", num_layers=3, marked="h_n") as page:
         rows = bold(page)
-        assert [text for _, text in rows] == [f"hn[{k}]" for k in range(6)]
+        assert [text for _, text in rows] == [*(f"hn[{k}]" for k in range(6)), "hn (6, 3, 20)"]
+        rows.pop()
         assert [x > 180 for x, _ in rows] == [True, False] * 3
         heights = page.evaluate("""() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
               .map(text => text.getAttribute("y"))""")
+        heights.pop()
         assert sorted(map(float, heights), reverse=True) == list(map(float, heights))
         move(page, marked="output")
-        assert [text for _, text in bold(page)] == ["⋯", "40", "output", "[0]", "[1]", "[-1]"]
+        assert [text for _, text in bold(page)] == ["⋯", "40", "output (5, 3, 40)", "[0]", "[1]", "[-1]"]
         move(page, batch_first=True)
         assert [text for _, text in bold(page)][-3:] == ["[:, 0]", "[:, 1]", "[:, -1]"]
 
@@ -184,7 +186,7 @@ def test_every_tensor_has_a_sentence_and_a_highlight(browser):
 
 def test_tensors_are_found_by_pressing(browser):
     """Press a part of the drawing, or a row of a table. Each part says its tensor's shape; a second press unmarks."""
-    with figure_page(browser, "shapes", proj_size=5) as page:
+    with figure_page(browser, "shapes", proj_size=5, marked="") as page:
         page.locator("svg.drawing text", has_text="[3]").first.click()
         page.wait_for_function("document.querySelector('select').value === 'h_n'")
         page.locator("tbody tr", has_text="output").click()
@@ -203,6 +205,28 @@ def test_tensors_are_found_by_pressing(browser):
         page.mouse.down()
         page.mouse.up()
         assert get(page, "marked") == "weight_ih_l0"
+
+
+def test_rows_light_the_drawing(browser):
+    """Check that the pointer on a row lights its tensor, and that the marked one is lit again when it leaves."""
+    with figure_page(browser, "shapes") as page:
+        assert bold(page)[0][1] == "⋯" and get(page, "marked") == "output"
+        page.locator("tbody tr", has_text="c_n").hover()
+        assert [text for _, text in bold(page)] == [*(f"cn[{k}]" for k in range(4)), "cn (4, 3, 20)"]
+        page.get_by_label("Find").hover()
+        assert bold(page)[0][1] == "⋯" and get(page, "marked") == "output"
+
+
+def test_drawing_shows_the_shapes(browser):
+    with figure_page(browser, "shapes") as page:
+        for state in ({}, {"proj_size": 5, "T": 2, "batch_first": True}, {"input_layout": "unbatched"}):
+            move(page, **DEFAULTS | state)
+            page.evaluate(TWO_FRAMES)
+            lstm, x = Shapes(**state).lstm(), Shapes(**state).input()
+            output, (h_n, c_n) = lstm(x)
+            shapes = {"output": output, "hn": h_n, "cn": c_n, "input": x}
+            texts = [text.replace("\u200b", "") for text in page.locator("svg text").all_text_contents()]
+            assert {f"{name} {shown(tensor.shape)}" for name, tensor in shapes.items()} <= {*texts}
 
 
 def test_answer_of_the_question():
@@ -284,6 +308,7 @@ def test_copy_button_reports_success(browser):
         set_clipboard = """write => Object.defineProperty(navigator, "clipboard",
           { configurable: true, value: write && { writeText: eval(write) } })"""
         page.evaluate(set_clipboard, "async text => { window.copied = text; }")
+        page.locator("summary").first.click()
         page.get_by_role("button", name="Copy").click()
         page.wait_for_selector("text=Copied.")
         code = page.locator("pre").text_content()

@@ -27,6 +27,12 @@ PAGES = "language_model", "units"  # that show the figure's beginning and its un
 DRAWN = "svg.drawing > text:nth-of-type(2)"  # the next character
 
 
+def colour_the_text(page):
+    """Open the part on the unit."""
+    page.locator("summary").click()
+    page.wait_for_selector(".written span[data-said]")
+
+
 def button(page, name):
     """Return a button by its English name, in the language of the page."""
     key = next(key for key, word in words("en", "writing").items() if word == name)
@@ -92,7 +98,7 @@ def test_written_text_and_colours_equal_pythons(language, browser):
         load(page)
         button(page, "Write").press("Enter")
         assert get(page, "written") == figure.written
-        move(page, unit=figure.unit)
+        colour_the_text(page)
         colours = page.locator(".written > * > span").evaluate_all("all => all.map((one) => one.style.background)")
         chapter = re.findall(r"rgba\((\d+),\d+,\d+,([\d.]+)\)", coloured([*figure.text], figure.values())._repr_html_())
         assert len(colours) == len(figure.text)
@@ -134,7 +140,7 @@ def test_line_sentence_and_button_agree_on_the_next_character(browser):
             named = {"␣": "a space", "⏎": "a new line"}.get(drawn, f"‘{drawn}’")
             u = f"{(at - 40) / 272:.2f}"
             sentence = page.locator(".report[aria-hidden]").first.text_content()
-            assert re.match(rf"u = {u} falls on the (longest bar, that|bar) of {re.escape(named)} \(", sentence)
+            assert re.match(rf"u = {u} falls on the bar of {re.escape(named)} \(", sentence)
             assert page.locator("svg text[data-said]").text_content().startswith(f"random number u = {u}")
             button(page, "One character").press("Enter")
             assert get(page, "written") == before + {"␣": " ", "⏎": "\n"}.get(drawn, drawn)
@@ -185,6 +191,8 @@ def test_legend_is_true(language):
 def test_legend_names_the_unit(browser):
     with figure_page(browser, "writing") as page:
         legend = page.locator(".legend")
+        assert not legend.is_visible() and page.locator(".written span[data-said]").count() == 0
+        colour_the_text(page)
         assert legend.text_content() == "Unit 149 seems to follow quotes:insideoutside"
         assert legend.locator("i").first.get_attribute("style").startswith("background: #2f7fc1")  # blue: inside
         move(page, unit=3)
@@ -192,7 +200,7 @@ def test_legend_names_the_unit(browser):
 
 
 def test_it_writes_before_it_is_loaded(browser):
-    """Check that Write, bars and sliders do something at once: the text that is stored equals Python's."""
+    """Check that Write does something at once: the text that is stored equals Python's. Then the writer is loaded."""
     figure = Writing(seed=4, temperature=0.5)
     length = len(figure.stored["written"])
     with figure_page(browser, "writing", motion="reduce", seed=4, temperature=0.5) as page:
@@ -201,27 +209,45 @@ def test_it_writes_before_it_is_loaded(browser):
         assert get(page, "written") == figure.write(length)[len(figure.beginning) :]
         move(page)
         assert sentence.text_content() == "The stored text ends here. Load the writer to go on."
+        colour_the_text(page)
         colours = page.locator(".written span[style]").evaluate_all("all => all.map(one => one.dataset.said)")
         assert [float(said.rpartition(": ")[2].replace("−", "-")) for said in colours] == pytest.approx(
             figure.values().tolist(), abs=0.005
         )
         names, lengths = shown(page)
         assert lengths[:8] == pytest.approx([p for _, p in figure.next_characters()], abs=0.0005)
-        page.get_by_label("temperature").press("ArrowRight")
-        move(page)
-        assert get(page, "written") == ""
-        assert shown(page)[1][:8] == pytest.approx(
-            [p for _, p in Writing(temperature=0.55).next_characters()], abs=1e-4
-        )
-        page.locator(ROW).nth(2).click()
-        move(page)
-        assert get(page, "written") == "M" and sentence.text_content().startswith("What comes next, the writer can")
-        button(page, "Write").press("Enter")  # from the beginning, as nothing is known of what follows
-        other = Writing(seed=4, temperature=0.55)
-        assert get(page, "written") == other.write(1)[len(other.beginning) :] != "M"
-        page.get_by_label("temperature").press("ArrowLeft")
+        assert page.get_by_role("button", name="Load the writer").is_visible()
         button(page, "Write").press("Enter")
-        assert get(page, "written") == figure.written
+        page.get_by_role("button", name="Load the writer").wait_for(state="hidden")
+        assert get(page, "written") == figure.write(200)[len(figure.beginning) :]
+
+
+def test_it_is_loaded_when_it_is_needed(browser):
+    """Check that it loads itself where the stored text is not enough, and then does what the reader wanted."""
+    hidden = {"state": "hidden"}
+    with figure_page(browser, "writing", motion="reduce") as page:
+        load_button = page.get_by_role("button", name="Load the writer")
+        move(page, temperature=2)  # of the first character, all is stored
+        assert load_button.is_visible()
+        button(page, "Write").press("Enter")
+        load_button.wait_for(**hidden)
+        figure = Writing(temperature=2)
+        assert figure.write(201).startswith(figure.beginning + get(page, "written"))
+        assert len(get(page, "written")) > 199
+    with figure_page(browser, "writing") as page:
+        page.locator(ROW).nth(1).click()  # not the one that is stored
+        load_button.wait_for(**hidden)
+        move(page)
+        assert get(page, "written") == "P"
+        assert_equals_python(page, Writing(written="P"))
+    with figure_page(browser, "writing") as page:
+        colour_the_text(page)
+        assert load_button.is_visible()
+        move(page, unit=3)
+        load_button.wait_for(**hidden)
+        page.locator(".written span[style]").nth(2).hover()
+        expected = f"unit 3 after ‘h’: {Writing(unit=3).values()[2]:.2f}"
+        assert page.locator(".pointed").text_content() == expected.replace("-", "−")
 
 
 def test_values_answer_the_pointer(browser):
@@ -233,6 +259,7 @@ def test_values_answer_the_pointer(browser):
         page.locator(ROW).last.hover()
         rest = 1 - sum(p for _, p in Writing().next_characters())
         assert value.text_content() == f"all others: probability {rest:.3f}"
+        colour_the_text(page)
         page.locator(".written span[style]").nth(2).hover()
         assert value.text_content() == f"unit 149 after ‘h’: {Writing().values()[2]:.2f}".replace("-", "−")
 
@@ -355,6 +382,7 @@ def test_changes_within_the_text(browser):
 def test_sentence_about_the_unit(browser):
     with figure_page(browser, "writing", written="Peg. “Wait", unit=148) as page:
         load(page)
+        colour_the_text(page)
         page.get_by_label("unit", exact=True).press("ArrowRight")
         move(page)
         values = Writing(written="Peg. “Wait").values()
