@@ -22,7 +22,7 @@ KINDS = {name.lower(): getattr(companion.figures, name) for name in companion.fi
 
 # Returns the figure's drawings, one above the other, without the classes and descriptions that the page adds.
 DRAWING = """() => {
-    const drawings = [...document.querySelectorAll("svg.drawing")].filter((svg) => svg.getClientRects().length);
+    const drawings = [...document.querySelectorAll("svg.drawing")].filter((svg) => svg.checkVisibility());
     const copies = drawings.map((drawing) => {
         const svg = drawing.cloneNode(true);
         for (const name of ["class", "role", "aria-label"]) svg.removeAttribute(name);

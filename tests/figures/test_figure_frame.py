@@ -5,7 +5,7 @@ import pytest
 from book.tools.draw import KINDS, pictured
 from companion.figures.figure import words
 from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get
-from tests.figures.test_figures import TABLES, WRITTEN
+from tests.figures.test_figures import OPEN, TABLES, WRITTEN
 from tests.figures.test_figures_site import ORIGINAL, PLACES, figure_on_its_page
 from tests.project.sampling import chosen
 
@@ -17,7 +17,7 @@ VALUES = f"""async (kind) => {{
     const found = [];
     for (const drawn of document.querySelectorAll(".drawn")) {{
         const [drawing, texts] = [drawn.querySelector("svg.drawing"), new Set()];
-        if (!drawing.getClientRects().length) continue;
+        if (!drawing.checkVisibility()) continue;
         drawing.scrollIntoView({{ block: "center" }});
         await ({TWO_FRAMES})();
         const {{ left, top, width, height }} = drawing.getBoundingClientRect();
@@ -79,6 +79,7 @@ def test_an_answer_is_judged(browser, name):
 def test_drawings_answer_mouse_and_finger(browser, name):
     """Check that each drawing shows at least five values, inside the page, and hides them when the reader leaves."""
     with figure_page(browser, name, **pictured(name, "en")) as page:
+        page.evaluate(OPEN)
         for kind in ("mouse", "touch"):
             found = page.evaluate(VALUES, kind)
             assert found and all(len(texts) >= 5 and "outside the page" not in texts for texts in found), (kind, found)

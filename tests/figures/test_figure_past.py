@@ -119,7 +119,7 @@ def test_table_equals_pythons_results(browser, language):
         ]
         for state in states:
             move(page, **state)
-            page.wait_for_selector("table:not([aria-busy])")  # a worker answers
+            page.wait_for_selector("table:not([aria-busy])", state="attached")  # a worker answers
             assert page.evaluate(SHOWN) == rows(Past(language, **state)), state
 
 
