@@ -9,11 +9,12 @@ export const pointed = (drawing, at = () => null) => {
   const value = html("span", { class: "pointed", "aria-hidden": "true", hidden: true });
   const element = html("div", { class: "drawn" }, drawing, value);
   const hide = () => change(value, { hidden: true });
-  const follow = (event) => {
+  let last = null; // the event that the value was shown for
+  const show = ({ clientX, clientY }, target) => {
     const { left, top, width } = drawing.getBoundingClientRect();
-    const [x, y] = [event.clientX - left, event.clientY - top];
+    const [x, y] = [clientX - left, clientY - top];
     const unit = (drawing.viewBox?.baseVal.width ?? width) / width; // a text has values, too
-    const text = event.target.closest("[data-said]")?.dataset.said ?? at(x * unit, y * unit);
+    const text = drawing.contains(target) && (target.closest("[data-said]")?.dataset.said ?? at(x * unit, y * unit));
     if (!text) return hide();
     const [name, ...rest] = text.split(" = ");
     setContent(
@@ -26,6 +27,14 @@ export const pointed = (drawing, at = () => null) => {
     const above = y - value.offsetHeight - GAP;
     change(value, { style: `left: ${shift}px; top: ${top - origin.top + (above < 0 ? y + GAP : above)}px` });
   };
+  const follow = (event) => show((last = event), event.target);
+  const again = () => value.hidden || show(last, document.elementFromPoint(last.clientX, last.clientY));
+  new MutationObserver(again).observe(drawing, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+    attributes: true,
+  });
   change(drawing, {
     onpointermove: follow,
     onpointerdown: follow,

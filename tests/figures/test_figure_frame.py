@@ -4,7 +4,7 @@ import pytest
 
 from book.tools.draw import KINDS, pictured
 from companion.figures.figure import words
-from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get
+from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get, move
 from tests.figures.test_figures import OPEN, TABLES, WRITTEN
 from tests.figures.test_figures_site import ORIGINAL, PLACES, figure_on_its_page
 from tests.project.sampling import chosen
@@ -85,6 +85,16 @@ def test_drawings_answer_mouse_and_finger(browser, name):
             assert found and all(len(texts) >= 5 and "outside the page" not in texts for texts in found), (kind, found)
         page.mouse.click(1, 1)
         assert page.locator(".pointed:visible").count() == 0
+
+
+def test_the_value_under_the_pointer_follows_the_figure(browser):
+    with figure_page(browser, "gates") as page:
+        cell_state = page.locator('[data-said^="c_t = "]').first
+        cell_state.hover()
+        shown = lambda: page.locator(".pointed:visible").text_content().partition(" = ")[2]  # noqa: E731
+        before = shown()
+        move(page, t=7)
+        assert shown() == cell_state.get_attribute("data-said").partition(" = ")[2] != before
 
 
 @opened
