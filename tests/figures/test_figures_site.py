@@ -244,6 +244,7 @@ def test_weights_of_the_numeral_reader_are_loaded_on_request(browser, base, lang
         expected_figure = KINDS["attention"](language, text=example_of(20_050, language))
         place.locator("textarea").fill(expected_figure.text)
         expected = [expected_figure.written(attention=kind).digits for kind in (True, False)]
-        written = "() => [...document.querySelectorAll('.both output')].map(output => output.textContent)"
+        outputs = "[...document.querySelectorAll('.both output')].filter(output => output.checkVisibility())"
+        written = f"() => {outputs}.map(output => output.textContent)"
         page.wait_for_function(f"expected => `${{({written})()}}` === `${{expected}}`", arg=expected)
     assert any("readers/" in url for url in requests)

@@ -271,5 +271,5 @@ def test_execute_is_repeatable_and_leaves_failing_notebooks_alone(tmp_path, monk
 
 def test_drawing_of_the_first_network_has_the_indices_of_its_text():
     drawing = (BOOK / "pictures/next_character.svg").read_text(encoding="utf-8")
-    indices = [int(number) for number in re.findall(r'y="252">(\d+)<', drawing)]
+    indices = [int(number) for number in re.findall(r'y="307">(\d+)<', drawing)]
     assert indices == Vocabulary(load_text("en")).encode("sea ").tolist()

@@ -72,7 +72,7 @@ def test_figure_rests_for_readers_who_want_no_motion(browser, address):
         numbers, _ = seen(page)
         assert numbers[0] == pytest.approx(FIGURE.stored["steps"][-1][1][0] / 1000, abs=0.01)
         page.get_by_role("button", name="Restart").click()
-        assert page.evaluate(TEXT) == FIGURE.beginning
+        page.wait_for_function(f"beginning => ({TEXT}) === beginning", arg=FIGURE.beginning)
 
 
 def test_reader_who_returns_is_led_to_where_they_stopped(browser, address):

@@ -170,7 +170,7 @@ def test_page_can_be_used_by_keyboard(browser, address):
 
 
 def test_a_wide_drawing_fits_on_a_phone_and_is_enlarged_on_demand(browser, address):
-    with opened(browser, f"{address}/ja/rnn.html", viewport={"width": 360, "height": 800}, has_touch=True) as page:
+    with opened(browser, f"{address}/ja/lstm.html", viewport={"width": 360, "height": 800}, has_touch=True) as page:
         frame, button = page.locator(".picture-frame").first, page.get_by_role("checkbox", name="図を拡大する").first
         scrolls = lambda: frame.evaluate("frame => frame.scrollWidth - frame.clientWidth")  # noqa: E731
         assert scrolls() == 0
