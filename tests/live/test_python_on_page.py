@@ -30,7 +30,7 @@ OUTPUTS = """() => {
     const summary = (output) => {
         if (!output) return ["", 0, 0];
         const own = output.cloneNode(true);
-        const count = ["svg.picture", "figure"].map(kind => own.querySelectorAll(kind).length);
+        const count = ["svg.picture:not(.printed *)", "figure:not(.printed)"].map(kind => own.querySelectorAll(kind).length);
         own.querySelectorAll("svg, figure, style, script, noscript").forEach(node => node.remove());
         return [own.textContent.replace(/\\s+/g, ""), ...count];
     };
@@ -163,13 +163,13 @@ def test_a_cell_can_be_changed_can_fail_and_can_be_stopped(browser, live_address
         slider = reader.outputs(0).locator("input[type=range]").first
         slider.wait_for()
         slider.press("ArrowLeft")
-        reader.write(1, "gates.shown")
+        reader.write(1, "gates.bias[1]")
         reader.alone(1)
-        assert reader.outputs(1).inner_text().strip() == "5"
-        reader.write(1, "gates.shown = 2")
+        assert reader.outputs(1).inner_text().strip() == "-0.25"
+        reader.write(1, "gates.bias = [0, 2, 0, 0]")
         reader.alone(1)
         page.wait_for_function("slider => slider.value === '2'", arg=slider.element_handle())
-        reader.write(1, "gates.observe(lambda change: 1 / 0, names='shown')")
+        reader.write(1, "gates.observe(lambda change: 1 / 0, names='bias')")
         reader.alone(1)
         slider.press("ArrowLeft")  # an error of the reader's code, with its traceback
         reader.outputs(1).get_by_text("ZeroDivisionError: division by zero").wait_for()

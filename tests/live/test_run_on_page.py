@@ -211,7 +211,7 @@ def test_outputs_of_all_kinds(browser, fake_live_address):
         assert output.locator(".text_plain.no-columns").inner_text().strip() == "tensor([1., 2.])"
         output.locator("figure svg.drawing").first.wait_for()
         book.calls()
-        output.locator("input[type=range]").first.press("ArrowRight")
+        output.get_by_label("spectral radius").press("ArrowRight")
         (call,) = book.calls()
         assert call.startswith("change 7 {")
         state = dict.fromkeys(json.loads(call.removeprefix("change 7 ")), 0.5)
@@ -231,7 +231,7 @@ def test_outputs_of_all_kinds(browser, fake_live_address):
         book.outputs(3).get_by_text("second").wait_for()
         page.wait_for_function("document.querySelector('.run-output .stream')?.textContent.trim() === 'all'")
         assert book.outputs(3).inner_text().split() == ["all", "second"]
-        assert output.locator("input[type=range]").first.input_value() == "0.5"
+        assert output.get_by_label("spectral radius").input_value() == "0.5"
         book.write(2, 'print(1500 lines)\nprint(998500 lines)\nprint("end")\nshow image/svg+xml <svg')
         book.run(2)
         book.outputs(2).locator("pre", has_text="a line").wait_for()
