@@ -48,6 +48,7 @@ CONTROLS = """() => [...document.querySelectorAll(
 FOLDED = """() => [...document.querySelectorAll("article details:not(.begin *) > :not(summary)")]
     .filter(element => !element.checkVisibility() || !element.getBoundingClientRect().height)
     .filter(element => getComputedStyle(element).display !== "none" && element.textContent.trim() && !element.closest("[hidden]"))
+    .filter(element => element.closest(".unrolled-figure")?.checkVisibility() !== false)  // else its picture is printed
     .map(element => element.outerHTML.slice(0, 120))"""  # noqa: E501
 
 
