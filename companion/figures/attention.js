@@ -2,7 +2,7 @@
 import { readSafetensors } from "./weights_file.js";
 import { numeralWords, greedyDecode } from "./arithmetic.js";
 import { GREEN, change, drawing, fill, fixed, html, label, setContent, square, svg } from "./elements.js";
-import { button, choice, loader, player, slider, toggle } from "./controls.js";
+import { button, choice, loader, player, setterOf, slider, toggle, strip } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -158,10 +158,7 @@ const render = ({ model, el }) => {
   const words = model.get("words");
   const source = model.get("reader"); // file name and size, and outputs that are shown before it is loaded
   const own = source.heads; // the weights of a reader's own layer: the mean of the heads, and each head
-  const set = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   let loaded = null;
 
   /* The outputs of both networks for the current text; none if they are not known without the weights. */
@@ -309,9 +306,8 @@ const render = ({ model, el }) => {
   };
 
   const headOptions = own?.map((_, head) => [head, head ? fill(words.one_head, { head }) : words.mean]);
-  const naming = { class: "strip", role: "group", "aria-label": words.examples };
   const ofNetworks = () => [
-    html("div", naming, html("span", {}, words.examples), examples),
+    strip(words.examples, html("span", {}, words.examples), examples),
     note,
     waiting.element,
     typing,

@@ -22,7 +22,6 @@ EXAMPLES = {language: [zeros, 412007, 305, 987654321, 1234567890] for language, 
 )}  # fmt: skip
 MAX_WORDS = 25  # and, with a reader's own layer, the number of rows
 MAX_DIGITS = 12
-OWN = ("own_caption", "own_description", "own_read", "own_written", "own_said")
 
 reader_of = cache(load_reader)
 
@@ -63,8 +62,7 @@ class Attention(Loading):
         super().__init__(language, **values)
         self.set_trait("reader", _own or self._reader())
         if _own:
-            words = {key: value for key, value in self.words.items() if key != "question"}
-            self.set_trait("words", words | {key.removeprefix("own_"): words[key] for key in OWN})
+            self._show_own(f"<Attention of {len(_own['signs'])} queries to {len(_own['words'])} keys>")
 
     @classmethod
     def of(

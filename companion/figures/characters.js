@@ -1,5 +1,5 @@
 /* The characters of a text, in drawings and in sentences. */
-import { fill, svg } from "./elements.js";
+import { fill } from "./elements.js";
 
 /* Split a text into characters, normalised and counted as companion.learning.text does. A browser without Intl.Segmenter
  * splits it into code points: no character of the vocabularies has more than one. */
@@ -16,9 +16,3 @@ export const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?
 /* Return the function that names a character in a sentence. */
 export const namedBy = (words) => (character) =>
   ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
-
-/* An SVG <text> that is upright even if it is a single letter. */
-export const upright = (x, y, text, attributes = {}) => {
-  const middle = { "text-anchor": "middle", "dominant-baseline": "central" };
-  return svg("text", { x, y, "font-size": 14, fill: "currentColor", ...middle, ...attributes }, text);
-};

@@ -13,11 +13,20 @@ const binding = (model, name, key) => ({
   },
 });
 
+/* Return the function that sets traits of the model, { name: value, … }. */
+export const setterOf = (model) => (values) => {
+  for (const [name, value] of Object.entries(values)) model.set(name, value);
+  model.save_changes();
+};
+
 /* The label of a control: words and symbols. */
 const labelFor = (id, name) => html("label", { for: id }, ...[name].flat());
 
-/* A slider. name: of the trait; key: index of a number in a list; label: words and `symbol`s; show: formats the value. */
-export const slider = (model, name, { key, label, min, max, step, show = (value) => fixed(value) }) => {
+const decimals = (step) => (`${step}`.split(".")[1] ?? "").length;
+
+/* A slider. name: of the trait; key: index of a number in a list; label: words and `symbol`s; show: formats the value, by
+ * default with the decimals of a step. */
+export const slider = (model, name, { key, label, min, max, step, show = (value) => fixed(value, decimals(step)) }) => {
   const [id, value] = [newId(), binding(model, name, key)];
   const input = html("input", { id, type: "range", min, max, step, oninput: () => value.set(Number(input.value)) });
   const output = html("output", { for: id });
@@ -113,6 +122,10 @@ export const copyButton = (label, words, text, source = null) => {
 /* A named group of controls. */
 export const group = (name, ...children) =>
   html("fieldset", { class: "controls" }, html("legend", {}, ...[name].flat()), ...children);
+
+/* Controls in a line, which screen readers call `name`. */
+export const strip = (name, ...children) =>
+  html("div", { class: "strip", role: "group", "aria-label": name }, children);
 
 export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

@@ -6,7 +6,6 @@ export const BLUE = "#2f7fc1";
 export const ORANGE = "#d9731a";
 export const GREEN = "#2f9460";
 export const PURPLE = "#8e63c7";
-export const RED = "#d1495b";
 export const ON_COLOUR = "#000"; // numbers on a square of full colour
 
 /* ---- Elements ---- */
@@ -92,6 +91,12 @@ export const label = (x, y, notation, attributes = {}) =>
     ]),
   );
 
+/* An SVG <text> that is upright even if it is a single letter. */
+export const upright = (x, y, text, attributes = {}) => {
+  const middle = { "text-anchor": "middle", "dominant-baseline": "central" };
+  return svg("text", { x, y, "font-size": 14, fill: "currentColor", ...middle, ...attributes }, text);
+};
+
 /* ---- Drawing ---- */
 
 /* The <svg> of a figure. width, height: in its own units; on a phone a unit is a little less than a pixel. */
@@ -101,6 +106,13 @@ export const drawing = (words, width, height, ...children) =>
     { class: "drawing", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words.description },
     ...children,
   );
+
+/* The point of a drawing under the pointer, in units of the drawing. */
+export const pointIn = (drawing, { clientX, clientY }) => {
+  const { left, top, width } = drawing.getBoundingClientRect();
+  const unit = (drawing.viewBox?.baseVal.width ?? width) / width; // a text has values, too, in pixels
+  return [(clientX - left) * unit, (clientY - top) * unit];
+};
 
 /* A square (or rectangle) in the colour of a value, with its number: `set(value, { faded, shown })`.
  * limit: the value that gets the full colour. digits: decimals; null draws no number. name: a symbol, "h_t"; the square

@@ -140,6 +140,7 @@ class Figure(anywidget.AnyWidget):
 
     language = Unicode("en").tag(sync=True)
     words = Dict(read_only=True).tag(sync=True)
+    _own_name: str | None = None  # what `repr` calls a figure of a reader's own model
     settings: tuple[str, ...] = ()  # names of the traits that a reader can set, in repr's order
     files: dict[str, Path | bytes] = {}
     pictured: dict[str, Any] = {}  # settings of the picture that stands for the figure on paper and without scripts
@@ -160,6 +161,8 @@ class Figure(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         """Return the call that makes this figure, with the settings that differ from the defaults: `Gates(x=0.5)`."""
+        if self._own_name:
+            return self._own_name
         defaults = self.trait_defaults()
         values = {name: getattr(self, name) for name in self.settings}
         arguments = ", ".join(f"{name}={value!r}" for name, value in values.items() if value != defaults[name])
@@ -169,9 +172,17 @@ class Figure(anywidget.AnyWidget):
         """Write the figure, as it is now, into one HTML file that needs neither Python nor a network."""
         Path(path).write_text(page(self, self.files), encoding="utf-8")
 
+    def _show_own(self, name: str) -> None:
+        """Make this the figure of a reader's own model: with the words that begin with own_, and without a question."""
+        words = {key: value for key, value in self.words.items() if key != "question"}
+        own = {key.removeprefix("own_"): value for key, value in words.items() if key.startswith("own_")}
+        self.set_trait("words", words | own)
+        self._own_name = name
+
     def _repr_mimebundle_(self, **kwargs):
         data, metadata = super()._repr_mimebundle_(**kwargs)
-        data["image/svg+xml"] = picture(self.language, self.name)
+        if not self._own_name:  # the picture shows the book's model
+            data["image/svg+xml"] = picture(self.language, self.name)
         return data, metadata
 
 

@@ -15,8 +15,9 @@ import {
   square,
   svg,
   symbol,
+  pointIn,
 } from "./elements.js";
-import { button, group, player, slider } from "./controls.js";
+import { button, group, player, setterOf, slider, strip } from "./controls.js";
 import { sigmoid } from "./numbers.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
@@ -167,8 +168,7 @@ const history = (words, inputs, own, choose) => {
   const y = (value) => top + (high * (highest - value)) / (highest - low);
   const stepAt = (at) => (at < left || at > left + 320 ? 0 : Math.min(length, Math.floor((at - left) / width) + 1));
   const press = (event) => {
-    const { left: start, width: size } = event.currentTarget.ownerSVGElement.getBoundingClientRect();
-    const t = stepAt(((event.clientX - start) / size) * 360);
+    const t = stepAt(pointIn(event.currentTarget.ownerSVGElement, event)[0]);
     if (t) choose(t);
   };
   const element = svg(
@@ -224,10 +224,7 @@ const history = (words, inputs, own, choose) => {
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const set = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   const own = model.get("own");
   const inputsNow = () => own.inputs ?? model.get("inputs");
   const { length } = inputsNow();
@@ -266,7 +263,6 @@ const render = ({ model, el }) => {
     lineButtons.forEach((button, k) => change(button, { "aria-pressed": `${LINES[k] === line}` }));
   };
 
-  const strip = (name, ...children) => html("div", { class: "strip", role: "group", "aria-label": name }, children);
   const settings = Object.entries(own.drive ? { trained: own.start.bias } : PRESETS);
   const presets = settings.map(([name, bias]) => button(words[name], () => set({ bias })));
   const lineButtons = LINES.map((line) => button(symbol(`${line}_t`), () => set({ line })));

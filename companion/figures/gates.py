@@ -116,16 +116,7 @@ class Gates(Figure):
             raise ValueError(f"layer: unit {unit} should have numbers from -{LIMIT} to {LIMIT}, not {start}")
         drive = below @ weight_ih.T + before @ weight_hh.T - before[:, [unit]] * own
         figure = cls(language=language, **start)
-        figure._name = f"<Gates of unit {unit} of {layer}, {len(x)} steps>"
         given = {"inputs": x[:, 0].tolist(), "labels": labels and [*map(str, labels)], "features": layer.input_size}
         figure.set_trait("own", {"drive": drive.tolist(), "start": start, "unit": unit, **given})
-        figure.set_trait("words", figure.words | {"question": ""})  # the question is about the book's cell
+        figure._show_own(f"<Gates of unit {unit} of {layer}, {len(x)} steps>")
         return figure
-
-    def __repr__(self) -> str:
-        return self._name if self.own else super().__repr__()
-
-    def _repr_mimebundle_(self, **kwargs):
-        data, metadata = super()._repr_mimebundle_(**kwargs)
-        # the picture shows the book's cell
-        return {kind: value for kind, value in data.items() if kind != "image/svg+xml" or not self.own}, metadata

@@ -1,5 +1,5 @@
 /* Figure: Shannon's game. The reader, n-gram counts and an LSTM guess the same characters one after the other. */
-import { characters, namedBy, upright, visible } from "./characters.js";
+import { characters, namedBy, visible } from "./characters.js";
 import { MOST, comparedPlaces, standings } from "./tries.js";
 import {
   BLUE,
@@ -14,8 +14,9 @@ import {
   label,
   setContent,
   svg,
+  upright,
 } from "./elements.js";
-import { button, stepper, reducedMotion, toggle, whenUnseen } from "./controls.js";
+import { button, reducedMotion, setterOf, stepper, toggle, whenUnseen } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -69,8 +70,7 @@ const render = ({ model, el }) => {
   let [wrong, last, setting] = [[], null, false];
   const set = (values) => {
     setting = true;
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
+    setterOf(model)(values);
     setting = false;
   };
   const record = (n) => {

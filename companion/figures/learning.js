@@ -16,7 +16,7 @@ import {
   svg,
   symbol,
 } from "./elements.js";
-import { button, choice, slider, reducedMotion, whenUnseen } from "./controls.js";
+import { button, choice, reducedMotion, setterOf, slider, whenUnseen } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -155,10 +155,7 @@ const render = ({ model, el }) => {
   /* Whether there is a stored run with these settings, and whether it is shown. */
   const canStore = () => Object.entries(ended.settings).every(([name, value]) => `${model.get(name)}` === `${value}`);
   const isStored = () => model.get("stored") && canStore();
-  const set = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   /* Send the results to Python when the learning pauses. */
   const share = () =>
     weights &&
@@ -251,7 +248,6 @@ const render = ({ model, el }) => {
     min: 0,
     max: 6,
     step: 0.5,
-    show: (value) => fixed(value, 1),
   });
   const starts = choice(model, "start", {
     label: words.start,
@@ -265,7 +261,7 @@ const render = ({ model, el }) => {
       "div",
       { class: "controls" },
       choice(model, "kind", { label: words.kind, options: Object.keys(GATES).map((kind) => [kind, kind]) }),
-      slider(model, "gap", { label: words.gap, min: 1, max: 60, step: 1, show: (gap) => `${gap}` }),
+      slider(model, "gap", { label: words.gap, min: 1, max: 60, step: 1 }),
       choice(model, "learning_rate", {
         label: words.learning_rate,
         options: [0.001, 0.003, 0.01, 0.03].map((rate) => [rate, `${rate}`]),

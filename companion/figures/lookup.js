@@ -13,8 +13,10 @@ import {
   squares,
   svg,
   symbol,
+  pointIn,
+  upright,
 } from "./elements.js";
-import { button, slider, textbox, toggle } from "./controls.js";
+import { button, setterOf, slider, textbox, toggle } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -50,13 +52,6 @@ const compute = (model) => {
 const initialTable = (rows, padding_idx) =>
   Array.from({ length: rows }, (_, i) => [1, 2, 3].map((n) => (i === padding_idx ? 0 : (10 * i + n) / 10)));
 
-/* A character, upright: it is not a symbol of a formula. */
-const letter = (x, y, sign, attributes) => {
-  const text = label(x, y, " ", attributes);
-  setContent(text, sign);
-  return text;
-};
-
 /* The table after a step, and the change of each row, which is equal for all its numbers. */
 const nextTable = ({ W, gradient }) => gradientStep(W, gradient, LR);
 const rowChanges = ({ gradient }) => gradient.map(([value]) => 0 - LR * value);
@@ -77,12 +72,12 @@ const lookUp = (words, vocabulary, set, index) => {
   const [cell, start, x_o, x_W, x_e, width] = [38, 52, 50, 104, 250, 36];
   const x = (k) => start + (k + 0.5) * cell;
   const places = Array.from({ length: PLACES }, (_, k) => {
-    const sign = letter(x(k), 31, " ", { "font-size": 16, ...CODE });
-    const number = letter(x(k), 51, " ", { "font-size": 13 });
+    const sign = upright(x(k), 31, " ", { "font-size": 16, ...CODE });
+    const number = upright(x(k), 51, " ", { "font-size": 13 });
     const line = { stroke: "currentColor", "stroke-opacity": 0.3 };
     const ground = svg("rect", { x: x(k) - cell / 2, y: 19, width: cell, height: 43, ...line });
     const pressed = { cursor: "pointer", onclick: () => set({ place: k }) };
-    return { sign, number, ground, element: svg("g", pressed, letter(x(k), 10, `${k}`, SMALL), ground, sign, number) };
+    return { sign, number, ground, element: svg("g", pressed, upright(x(k), 10, `${k}`, SMALL), ground, sign, number) };
   });
   const chosen = frame(cell, 43, { y: 19 });
   const way = svg("polyline", { fill: "none", stroke: GREEN, "stroke-width": 1.5 });
@@ -101,12 +96,12 @@ const lookUp = (words, vocabulary, set, index) => {
   const result = svg("g", {}, label(x_e + (DIM * width) / 2, TABLE - 9, `${words.row} e = o W`, SMALL), out);
   const training = trainingStep(words, rows, x_W + DIM * width, 262);
   const names = vocabulary.map((sign, i) => [
-    letter(13, TABLE + (i + 0.5) * HIGH, sign, { "font-size": 14, ...CODE }),
-    letter(33, TABLE + (i + 0.5) * HIGH, `${i}`, { "font-size": 12 }),
+    upright(13, TABLE + (i + 0.5) * HIGH, sign, { "font-size": 14, ...CODE }),
+    upright(33, TABLE + (i + 0.5) * HIGH, `${i}`, { "font-size": 12 }),
   ]);
   const press = (event) => {
-    const { top, width } = event.currentTarget.ownerSVGElement.getBoundingClientRect();
-    index.set("index", Math.min(rows - 1, Math.floor((((event.clientY - top) / width) * 360 - TABLE) / HIGH)));
+    const [, y] = pointIn(element, event);
+    index.set("index", Math.min(rows - 1, Math.floor((y - TABLE) / HIGH)));
   };
   const area = svg("rect", { y: TABLE, width: 360, height: rows * HIGH, opacity: 0 });
   const element = drawing(
@@ -162,7 +157,7 @@ const lookUp = (words, vocabulary, set, index) => {
 const trainingStep = (words, rows, x_W, x_G) => {
   const y = (i) => TABLE + (i + 0.5) * HIGH;
   const G = squares(x_G, TABLE, rows, DIM, 32, HIGH, { limit: 4, digits: 0, name: named("∂L/∂W") });
-  const amounts = Array.from({ length: rows }, (_, i) => letter((x_W + x_G) / 2, y(i) - 4, " ", { "font-size": 11 }));
+  const amounts = Array.from({ length: rows }, (_, i) => upright((x_W + x_G) / 2, y(i) - 4, " ", { "font-size": 11 }));
   const path = (i) => `${x_G - 3},${y(i) + 6} ${x_W + 3},${y(i) + 6}`;
   const moves = amounts.map((amount, i) => svg("g", {}, arrow(path(i)), amount));
   const titles = [
@@ -191,10 +186,7 @@ const render = ({ model, el }) => {
   const words = model.get("words");
   const { vocabulary } = compute(model);
   const rows = vocabulary.length;
-  const set = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   // The index at the chosen place. A new index writes its character there.
   const index = derivedModel(
     model,
@@ -265,7 +257,7 @@ const render = ({ model, el }) => {
   const controls = [
     box,
     skipped.element,
-    slider(model, "place", { label: [`${words.place} `, symbol("k")], ...upTo(PLACES - 1, (k) => `${k}`) }),
+    slider(model, "place", { label: [`${words.place} `, symbol("k")], ...upTo(PLACES - 1) }),
     slider(index, "index", {
       label: [`${words.index} `, symbol("i_k")],
       ...upTo(rows - 1, (i) => `${i} ${vocabulary[i]}`),

@@ -17,7 +17,7 @@ import {
   svg,
   symbol,
 } from "./elements.js";
-import { button, slider, toggle } from "./controls.js";
+import { button, setterOf, slider, toggle, strip } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -30,10 +30,7 @@ const EXACT = 0.05; // an error below this is drawn as none
 const render = ({ model, el }) => {
   const words = model.get("words");
   const [keys, values] = model.get("supply");
-  const set = (changes) => {
-    for (const [name, value] of Object.entries(changes)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   const lastOf = (k) => model.get("writes").findLast(([written]) => written === k)?.[1];
   const choose = (k) => set({ asked: k, value: lastOf(k) ?? values[k] });
   const writeValue = () => {
@@ -176,23 +173,22 @@ const render = ({ model, el }) => {
     sentence.set(why ? now + words.between + why : now);
   };
 
-  const control = (name, label, min, max, step, digits, key) =>
-    slider(model, name, { key, label, min, max, step, show: (amount) => fixed(amount, digits) });
+  const control = (name, label, min, max, step, key) => slider(model, name, { key, label, min, max, step });
   const controls = [
-    html("div", { class: "strip", role: "group", "aria-label": words.choose }, words.choose, choosers),
+    strip(words.choose, words.choose, choosers),
     html("div", { class: "strip" }, writer, preview, five, undo, clear),
     html(
       "div",
       { class: "controls" },
-      [0, 1, 2, 3].map((i) => control("value", symbol(`v_${i + 1}`), -2, 2, 1, 0, i)),
+      [0, 1, 2, 3].map((i) => control("value", symbol(`v_${i + 1}`), -2, 2, 1, i)),
     ),
     html("div", { class: "controls" }, toggle(model, "delta", { label: words.delta })),
     html(
       "details",
       {},
       html("summary", {}, [words.beta, words.alpha].join(words.comma)),
-      control("beta", [`${words.beta} `, symbol("β")], 0, 2, 0.1, 1),
-      control("alpha", [`${words.alpha} `, symbol("α")], 0.5, 1, 0.05, 2),
+      control("beta", [`${words.beta} `, symbol("β")], 0, 2, 0.1),
+      control("alpha", [`${words.alpha} `, symbol("α")], 0.5, 1, 0.05),
     ),
   ];
   const parts = { drawing: [pointed(element), sentence.element], controls };

@@ -1,10 +1,24 @@
 /* Figure: networks predict the character at a place; bars below the earlier characters show what each contributes. */
 import READER from "./past_reader.js" with { type: "text" };
-import { characters } from "./characters.js";
+import { characters, namedBy } from "./characters.js";
 import { reach } from "./numbers.js";
 import { readSafetensors } from "./weights_file.js";
-import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, setContent, svg, symbol } from "./elements.js";
-import { button, loader, slider } from "./controls.js";
+import {
+  BLUE,
+  GREEN,
+  ORANGE,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  setContent,
+  svg,
+  symbol,
+  upright,
+} from "./elements.js";
+import { button, loader, setterOf, slider, strip } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -163,9 +177,8 @@ const bars = (words, kinds, choose, show, said) => {
         const size = character === "\n" ? 10 : 15;
         const [weight, opacity] = [k === at ? 700 : null, k > at ? 0.4 : null];
         const looks = { ...LETTERS, "font-size": size, "font-weight": weight, opacity };
-        const element = label(places[k].x + places[k].width / 2, top(k) + LETTER / 2, " ", looks);
-        setContent(element, character === "\n" ? "⏎" : character);
-        return element;
+        const sign = character === "\n" ? "⏎" : character;
+        return upright(places[k].x + places[k].width / 2, top(k) + LETTER / 2, sign, looks);
       };
       const press = (_, k) =>
         box(places[k].x, top(k), places[k].width, LETTER, "none", {
@@ -196,14 +209,10 @@ const render = ({ model, el }) => {
   const words = model.get("words");
   const stored = model.get("networks");
   const kinds = Object.keys(stored.results);
-  const set = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   const text = () => characters(model.get("text"));
   const place = () => Math.min(model.get("place"), text().length - 1);
-  const named = (character) =>
-    ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
+  const named = namedBy(words);
   let [loaded, results] = [null, null];
 
   const visible = () => kinds.filter((kind) => model.get("kinds").includes(kind));
@@ -326,11 +335,10 @@ const render = ({ model, el }) => {
     sentence.set(found.length ? [asked, ...found].join(words.between) : "");
   };
 
-  const group = (name, ...children) => html("div", { class: "strip", role: "group", "aria-label": name }, ...children);
   const controls = [
-    kinds.length > 1 ? group(words.network, html("span", {}, words.network), networks) : [],
+    kinds.length > 1 ? strip(words.network, html("span", {}, words.network), networks) : [],
     html("div", { class: "strip" }, where),
-    html("details", {}, html("summary", {}, words.measure), group(words.measure, measures), table),
+    html("details", {}, html("summary", {}, words.measure), strip(words.measure, measures), table),
     ...(waiting ? [waiting.element, textField] : []),
   ];
   const parts = { drawing: [picture.element, sentence.element], controls };

@@ -56,9 +56,7 @@ class Past(Loading):
         file = {} if self._own else {"file": f"{path.parent.name}/{path.name}", "bytes": path.stat().st_size}
         self.set_trait("networks", {"text": self.text, "results": self._results(9 if self._own else 3), **file})
         if self._own:
-            words = {key: value for key, value in self.words.items() if key != "question"}
-            own_words = {key.removeprefix("own_"): words[key] for key in ("own_caption", "own_description")}
-            self.set_trait("words", words | own_words)
+            self._show_own(f"<Past of {', '.join(self._own[0])}, {len(characters(self.text))} characters>")
 
     @classmethod
     def of(

@@ -1,5 +1,5 @@
 /* The value under the mouse, pen or finger, in a small box beside it. */
-import { change, html, setContent, symbol } from "./elements.js";
+import { change, html, setContent, symbol, pointIn } from "./elements.js";
 
 const GAP = 14; // pixels between the pointer and the box: a finger must not cover it
 
@@ -10,11 +10,9 @@ export const pointed = (drawing, at = () => null) => {
   const element = html("div", { class: "drawn" }, drawing, value);
   const hide = () => change(value, { hidden: true });
   let last = null; // the event that the value was shown for
-  const show = ({ clientX, clientY }, target) => {
-    const { left, top, width } = drawing.getBoundingClientRect();
-    const [x, y] = [clientX - left, clientY - top];
-    const unit = (drawing.viewBox?.baseVal.width ?? width) / width; // a text has values, too
-    const text = drawing.contains(target) && (target.closest("[data-said]")?.dataset.said ?? at(x * unit, y * unit));
+  const show = (event, target) => {
+    const said = () => target.closest("[data-said]")?.dataset.said ?? at(...pointIn(drawing, event));
+    const text = drawing.contains(target) && said();
     if (!text) return hide();
     const [name, ...rest] = text.split(" = ");
     setContent(
@@ -22,6 +20,8 @@ export const pointed = (drawing, at = () => null) => {
       ...(rest.length ? [symbol(name), " = ", /_/.test(rest) ? symbol(rest.join(" = ")) : rest.join(" = ")] : [text]),
     );
     change(value, { hidden: false, style: null });
+    const { left, top, width } = drawing.getBoundingClientRect();
+    const [x, y] = [event.clientX - left, event.clientY - top];
     const origin = element.getBoundingClientRect(); // an SVG element has no offsetLeft
     const shift = left - origin.left + Math.max(0, Math.min(x - value.offsetWidth / 2, width - value.offsetWidth));
     const above = y - value.offsetHeight - GAP;

@@ -14,7 +14,7 @@ import {
   svg,
   symbol,
 } from "./elements.js";
-import { button, player, slider } from "./controls.js";
+import { button, player, setterOf, slider, strip } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -66,10 +66,7 @@ const arrowsTo = (result) =>
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const set = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   const small = { "font-size": 11 };
   const [steps, rows, marks, arrows] = [svg("g"), svg("g"), svg("g"), svg("g")];
   const numbers = Array.from({ length: STEPS }, (_, k) => label(9, y(k + 1) + HIGH / 2 + 1, `${k + 1}`, small));
@@ -101,9 +98,8 @@ const render = ({ model, el }) => {
   );
   const sentence = report();
 
-  const roundsOf = (way) =>
-    scanInRounds(way, ...["a", "b", "h_0", "cuts"].map((name) => model.get(name))).rounds.length;
-  const roundsNow = () => roundsOf(model.get("way"));
+  const roundsNow = () =>
+    scanInRounds(...["way", "a", "b", "h_0", "cuts"].map((name) => model.get(name))).rounds.length;
   /* Another way, or other cuts: what was complete stays complete. */
   const choose = (values) => {
     const isComplete = model.get("shown") >= roundsNow();
@@ -117,12 +113,7 @@ const render = ({ model, el }) => {
       title: fill(words.cut_after, { t: k + 1 }),
     }),
   );
-  const cutting = html(
-    "div",
-    { class: "strip", role: "group", "aria-label": words.cuts },
-    html("span", {}, words.cuts),
-    cutters,
-  );
+  const cutting = strip(words.cuts, html("span", {}, words.cuts), cutters);
   const stepControls = Array.from({ length: STEPS }, (_, key) =>
     html(
       "div",
@@ -134,7 +125,6 @@ const render = ({ model, el }) => {
           min: -2,
           max: 2,
           step: 0.5,
-          show: (value) => fixed(value, 1),
         }),
       ),
     ),
@@ -147,8 +137,8 @@ const render = ({ model, el }) => {
     html(
       "div",
       { class: "controls" },
-      slider(model, "h_0", { label: symbol("h_0"), min: -2, max: 2, step: 0.5, show: (value) => fixed(value, 1) }),
-      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (n) => `${n}` }),
+      slider(model, "h_0", { label: symbol("h_0"), min: -2, max: 2, step: 0.5 }),
+      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1 }),
     ),
     stepControls,
   );
@@ -226,7 +216,7 @@ const render = ({ model, el }) => {
   const ofLong = WAYS.map((way) => [way, scanInRounds(way, one, one, 0, cutsOfLong).rounds.length]);
   change(folded, { ontoggle: draw });
   const controls = [
-    html("div", { class: "strip", role: "group", "aria-label": words.way }, html("span", {}, words.way), ways),
+    strip(words.way, html("span", {}, words.way), ways),
     cutting,
     html("div", { class: "strip" }, player(model, "shown", { min: 1, max: roundsNow, words, pause: 700 }), shownSlider),
     folded,

@@ -11,14 +11,14 @@ import {
   change,
   drawing,
   fill,
-  fixed,
   html,
   label,
   setContent,
   svg,
   symbol,
+  pointIn,
 } from "./elements.js";
-import { button, group, player, slider } from "./controls.js";
+import { button, group, player, setterOf, slider } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -76,10 +76,7 @@ const chart = (words, T, own, move) => {
   const colours = { symbol: ORANGE, question: GREEN, noise: "currentColor" };
   const styleOf = (kind) => ({ rx: 2, fill: colours[kind], "fill-opacity": kind === "noise" ? 0.15 : null });
   const kindOf = (t) => ({ [now.target]: "symbol", [T]: "question" })[t] ?? "noise";
-  const press = ({ buttons, clientX }) => {
-    const { left, width } = element.getBoundingClientRect();
-    if (buttons) move(Math.max(1, Math.min(T - 1, stepAt(((clientX - left) / width) * 360))));
-  };
+  const press = (event) => event.buttons && move(Math.max(1, Math.min(T - 1, stepAt(pointIn(element, event)[0]))));
   const touched = { fill: "none", "pointer-events": "all", cursor: "pointer", style: "touch-action: pan-y" };
   const sequenceRow = [
     Object.keys(colours).map((kind, k) => [
@@ -196,11 +193,8 @@ const chart = (words, T, own, move) => {
 const render = ({ model, el }) => {
   const [words, own] = [model.get("words"), model.get("own").shares ? model.get("own") : null];
   const T = own ? own.shares.length : STEPS;
-  const set = (name, value) => {
-    model.set(name, value);
-    model.save_changes();
-  };
-  const picture = chart(words, T, own, (t) => set("gap", T - t));
+  const set = setterOf(model);
+  const picture = chart(words, T, own, (t) => set({ gap: T - t }));
   const sentence = report();
   const traits = ["gap", "scale", "bias", "window", "shown", "seed"];
 
@@ -225,9 +219,8 @@ const render = ({ model, el }) => {
     sentence.set(sentences.join(words.between));
   };
 
-  const anew = button(words.anew, () => set("seed", (model.get("seed") + 1) % 100));
-  const control = (name, label, min, max, step) =>
-    slider(model, name, { label, min, max, step, show: (value) => fixed(value, step < 1 ? 1 : 0) });
+  const anew = button(words.anew, () => set({ seed: (model.get("seed") + 1) % 100 }));
+  const control = (name, label, min, max, step) => slider(model, name, { label, min, max, step });
   const play = html("div", { class: "strip" }, player(model, "shown", { min: 1, max: T, words, pause: 200 }));
   const note = html("p", { class: "note" }, words.sum);
   const ofBars = group(words.for_bars, control("window", words.window, 1, T, 1), note);

@@ -70,14 +70,9 @@ class Shares(Figure):
         figure = cls(language)
         own = dict(zip(("shares", "lengths", "lost"), (result.tolist() for result in results), strict=True))
         figure.set_trait("own", own | {"kind": str(layer.mode).split("_")[0], "name": f"weight_hh_l{depth}"})
-        own_words = {key[4:]: figure.words[key] for key in ("own_description", "own_caption", "own_length")}
-        figure.set_trait("words", figure.words | own_words | {"question": ""})
+        figure._show_own(f"<Shares of {figure.own['kind']}, {len(x)} steps>")
         figure.window = figure.shown = len(x)
         return figure
-
-    def __repr__(self) -> str:
-        """Return the call that makes this figure, or a line about a reader's layer."""
-        return f"<Shares of {self.own['kind']}, {self.steps} steps>" if self.own else super().__repr__()
 
     @property
     def steps(self) -> int:

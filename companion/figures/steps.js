@@ -3,7 +3,7 @@ import { LETTERS, distance, readWord } from "./steps_words.js";
 import { scale } from "./arithmetic.js";
 import { GREEN, PURPLE, arrow, drawing, label, squares, svg } from "./elements.js";
 import { change, fill, fixed, html, setContent, symbol } from "./elements.js";
-import { button, choice, group, player, slider } from "./controls.js";
+import { button, choice, group, player, setterOf, slider } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -24,10 +24,7 @@ const left = (x, y, text) => small(x, y, text, { "text-anchor": "start" });
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const set = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   const unit = (k) => fill(words.unit, { n: k + 1 });
   const wordName = (n) => fill(words.word, { n: n + 1 });
   const changeLetter = (n, k) => {
@@ -196,7 +193,7 @@ const render = ({ model, el }) => {
       "div",
       { class: "strip" },
       player(model, "t", { min: 1, max: STEPS, words, pause: 1000 }),
-      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (t) => `${t}` }),
+      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1 }),
     ),
     slider(model, "factor", {
       label: [`${words.factor} `, symbol("W_{hh}")],

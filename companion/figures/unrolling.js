@@ -19,6 +19,7 @@ import {
   squares,
   svg,
   symbol,
+  pointIn,
 } from "./elements.js";
 import { button, choice, player, slider } from "./controls.js";
 import { pointed } from "./pointer.js";
@@ -107,10 +108,9 @@ const whole = (words, choose) => {
     label(x, TOP - 15, text, { "font-size": 12, "text-anchor": anchor, fill: fill ?? "currentColor" });
   const without = legend(LEFT + 146, " ", "start");
   const stepAt = (x) => Math.ceil((x - LEFT) / WIDE);
-  const press = ({ buttons, clientX }) => {
-    const { left, width } = element.getBoundingClientRect();
-    const t = stepAt(((clientX - left) / width) * 360);
-    if (buttons && t >= 1 && t <= STEPS) choose(t);
+  const press = (event) => {
+    const t = stepAt(pointIn(element, event)[0]);
+    if (event.buttons && t >= 1 && t <= STEPS) choose(t);
   };
   const element = drawing(
     words,
@@ -334,7 +334,7 @@ const render = ({ model, el }) => {
       "div",
       { class: "strip" },
       player(model, "shown", { min: 1, max: 2 * STEPS, words, pause: 90 }),
-      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (t) => `${t}` }),
+      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1 }),
     ),
     slider(model, "radius", { label: [`${words.radius} `, symbol("r")], min: 0, max: 2, step: 0.05 }),
     html(

@@ -1,10 +1,24 @@
 /* Figure: a trained language model continues a text, one character after the other. */
 import { uniform } from "./numbers.js";
-import { characters, namedBy, upright, visible } from "./characters.js";
+import { characters, namedBy, visible } from "./characters.js";
 import { readSafetensors } from "./weights_file.js";
 import { sampleIndex, probabilities, languageModelStep } from "./arithmetic.js";
-import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, setContent, svg, symbol } from "./elements.js";
-import { button, loader, slider, reducedMotion } from "./controls.js";
+import {
+  BLUE,
+  GREEN,
+  ORANGE,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  setContent,
+  svg,
+  symbol,
+  upright,
+} from "./elements.js";
+import { button, loader, reducedMotion, setterOf, slider } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
 
@@ -145,10 +159,7 @@ const render = ({ model, el }) => {
   let y = 0;
   const known = { characters: [...writer.characters], logits: writer.drops.map((drop) => (y -= drop) / 10_000) };
   const nameOf = namedBy(words);
-  const set = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
+  const set = setterOf(model);
   const split = {};
   const charactersOf = (name) => {
     const text = model.get(name);
@@ -282,7 +293,7 @@ const render = ({ model, el }) => {
   const legend = html("p", { class: "legend" });
   const [chosen, unit] = [report(), report()];
   const beginning = html("div", {}, html("label", { for: id }, words.beginning), box, complaint);
-  const count = { label: words.unit, min: 0, max: writer.hidden_size - 1, step: 1, show: (n) => `${n}` };
+  const count = { label: words.unit, min: 0, max: writer.hidden_size - 1, step: 1 };
   const fold = { ontoggle: () => update() };
   const inside = html(
     "details",
@@ -296,7 +307,7 @@ const render = ({ model, el }) => {
     "div",
     { class: "controls" },
     slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
-    slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` }),
+    slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1 }),
   );
 
   const explain = () => {

@@ -55,6 +55,17 @@ def load(page):
     page.locator("textarea").wait_for()
 
 
+def value_at(page, x, y, drawing=None):
+    """Move the mouse to a place of a drawing, in its units; return the value that appears as plain text, or None."""
+    drawing = drawing or page.locator("svg.drawing")
+    drawing.scroll_into_view_if_needed()
+    box, width = drawing.bounding_box(), drawing.evaluate("drawing => drawing.viewBox.baseVal.width")
+    page.mouse.move(box["x"] + x * box["width"] / width, box["y"] + y * box["width"] / width)
+    value = page.locator(".pointed:visible")
+    plain = {"\u00a0": " ", "\u200b": "", "−": "-"}
+    return value.inner_text().translate(str.maketrans(plain)) if value.count() else None
+
+
 COMPOSE = """text => {
     const box = document.querySelector("textarea");
     box.value = text;

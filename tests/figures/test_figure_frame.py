@@ -1,9 +1,13 @@
 """Test what all figures have: a question, values under the pointer, one screen, links, saved files, and print."""
 
 import pytest
+import torch
+from torch import nn
 
 from book.tools.draw import KINDS, pictured
+from companion.figures import Attention, Gates, Past, Shares
 from companion.figures.figure import words
+from companion.learning.sequence_model import SequenceModel
 from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get, move
 from tests.figures.test_figures import OPEN, TABLES, WRITTEN
 from tests.figures.test_figures_site import ORIGINAL, PLACES, figure_on_its_page
@@ -113,6 +117,23 @@ def test_control_and_effect_fit_one_screen(browser, name):
             bottom = "() => document.querySelector('.beside').lastElementChild.scrollIntoView({ block: 'end' })"
             page.evaluate(bottom)
             assert page.evaluate("document.querySelector('.seen').getBoundingClientRect().top") >= 0
+
+
+def test_a_readers_own_model_has_no_picture_and_no_question_of_the_books():
+    torch.manual_seed(0)
+    vectors = torch.randn(3, 4, dtype=torch.float64)
+    writer = SequenceModel(nn.Embedding(2, 3), nn.GRU(3, 4), 2)
+    layer = nn.MultiheadAttention(4, 1)
+    for figure in (
+        Gates.of(nn.LSTM(4, 3), vectors),
+        Shares.of(nn.GRU(4, 3), vectors),
+        Past.of(writer, "abba", ["a", "b"]),
+        Attention.of(layer, vectors, vectors, [*"abc"], [*"abc"]),
+    ):
+        kinds = figure._repr_mimebundle_()[0]
+        assert "image/svg+xml" not in kinds and "question" not in figure.words, figure
+        assert repr(figure).startswith(f"<{type(figure).__name__} of ")
+        assert "image/svg+xml" in type(figure)()._repr_mimebundle_()[0]
 
 
 def test_saved_figure_needs_no_network(browser, tmp_path):

@@ -9,7 +9,7 @@ from traitlets import TraitError
 import companion
 from companion.figures import Gates
 from companion.figures.figure import words
-from tests.figures.figure_page import figure_page, get, in_states, move
+from tests.figures.figure_page import figure_page, get, in_states, move, value_at
 
 float64 = {"dtype": torch.float64}
 # Heights of the two lines, in units of the drawing: the dashed one is drawn first.
@@ -32,14 +32,6 @@ def steps_of(figure, inputs=None):
         gates = [torch.sigmoid(torch.tensor(value, **float64)).item() for value in (i, f, o)]
         rows.append((*gates, torch.tanh(torch.tensor(g, **float64)).item(), state[0].item(), state[1].item()))
     return dict(zip("ifoghc", zip(*rows, strict=True), strict=True))
-
-
-def pointer(page, x, y):
-    """Return what the pointer shows at a place in units of the drawing."""
-    box = page.locator("svg.drawing").bounding_box()
-    unit = box["width"] / 360
-    page.mouse.move(box["x"] + x * unit, box["y"] + y * unit)
-    return page.locator(".pointed").text_content().replace("−", "-")
 
 
 def test_question():
@@ -132,7 +124,7 @@ def test_goal_has_two_parts(browser, bias):
 
 def test_opens_at_the_first_step_with_all_values(browser):
     with figure_page(browser, "gates") as page:
-        assert pointer(page, 332, 30) == f"ct = {steps_of(Gates())['c'][0]:.4f}"
+        assert value_at(page, 332, 30) == f"ct = {steps_of(Gates())['c'][0]:.4f}"
         assert [get(page, name) for name in ("x", "h", "c")] == [Gates().inputs[0], 0, 0]
 
 
@@ -155,20 +147,20 @@ def test_pointer_shows_the_values_of_the_companion(browser):
     others = steps_of(figure, [0.0, *figure.inputs[1:]])
     with figure_page(browser, "gates", bias=figure.bias, t=3, shown=6, width=1000) as page:
         for gate, x in (("f", 80), ("i", 160), ("g", 212), ("o", 292)):
-            shown = pointer(page, x, 134)
+            shown = value_at(page, x, 134)
             assert shown.startswith(f"{gate}t = {'tanh' if gate == 'g' else 'σ'}(")
             assert shown.endswith(f") = {steps[gate][2]:.4f}")
-        assert pointer(page, 332, 30) == f"ct = {steps['c'][2]:.4f}"
-        assert pointer(page, 332, 94) == f"ht = {steps['h'][2]:.4f}"
-        assert pointer(page, 36 + 2.5 * 16, 247) == f"i3 = {steps['i'][2]:.4f}"
-        assert pointer(page, 36 + 2.5 * 16, 234) == "x3 = -0.3000"
+        assert value_at(page, 332, 30) == f"ct = {steps['c'][2]:.4f}"
+        assert value_at(page, 332, 94) == f"ht = {steps['h'][2]:.4f}"
+        assert value_at(page, 36 + 2.5 * 16, 247) == f"i3 = {steps['i'][2]:.4f}"
+        assert value_at(page, 36 + 2.5 * 16, 234) == "x3 = -0.3000"
         for name in "chifgo":
             move(page, line=name)
             lines = page.evaluate(POINTS)
             t = max(range(20), key=lambda k: abs(lines[0][k] - lines[1][k]))
-            assert pointer(page, 36 + (t + 0.5) * 16, lines[0][t]) == f"{name}{t + 1} = {steps[name][t]:.4f}"
+            assert value_at(page, 36 + (t + 0.5) * 16, lines[0][t]) == f"{name}{t + 1} = {steps[name][t]:.4f}"
             if name in "ch":  # the inputs do not change f
-                shown = pointer(page, 36 + (t + 0.5) * 16, lines[1][t])
+                shown = value_at(page, 36 + (t + 0.5) * 16, lines[1][t])
                 assert shown == f"first input 0: {name}{t + 1} = {others[name][t]:.4f}"
 
 
@@ -176,7 +168,7 @@ def test_a_reader_presses_a_box_a_button_or_a_step(browser):
     with figure_page(browser, "gates", shown=6) as page:
 
         def press(x, y):
-            pointer(page, x, y)
+            value_at(page, x, y)
             page.mouse.down()
             page.mouse.up()
 

@@ -8,7 +8,7 @@ import torch
 import companion
 from companion.figures import Lookup
 from companion.figures.figure import FOLDER, words
-from tests.figures.figure_page import figure_page, get, move, sentences
+from tests.figures.figure_page import figure_page, get, move, sentences, value_at
 
 float64 = {"dtype": torch.float64}
 LANGUAGES = sorted(file.name.removesuffix(".toml") for file in (FOLDER / "words").iterdir())
@@ -124,20 +124,11 @@ def test_index_and_text_follow_each_other(browser):
         assert get(page, "text") == "hellowor"
 
 
-def pointer(page, x, y):
-    """Return what the pointer shows at a place in units of the drawing."""
-    svg = page.locator("svg.drawing")
-    svg.scroll_into_view_if_needed()
-    box = svg.bounding_box()
-    page.mouse.move(box["x"] + x * box["width"] / 360, box["y"] + y * box["width"] / 360)
-    return page.locator(".pointed").text_content().replace("−", "-")
-
-
 def test_presses_choose_place_and_index(browser):
     with lookup_page(browser, text="hello", place=2) as page:
 
         def press(x, y):
-            pointer(page, x, y)
+            value_at(page, x, y)
             page.mouse.down()
             page.mouse.up()
 
@@ -157,17 +148,17 @@ def test_pointer_shows_the_values_of_the_layer(browser):
     rows = range(8)
     with lookup_page(browser, text="hello", place=2) as page:
         for k, i in enumerate(figure.indices):
-            assert pointer(page, 71 + 38 * k, 30) == f"i{k} = {i}"
-        assert [pointer(page, 60, 110 + 24 * i) for i in rows] == [f"o{i} = {i == 4:.4f}" for i in rows]
+            assert value_at(page, 71 + 38 * k, 30) == f"i{k} = {i}"
+        assert [value_at(page, 60, 110 + 24 * i) for i in rows] == [f"o{i} = {i == 4:.4f}" for i in rows]
         for n in range(3):
             for i in rows:
-                assert pointer(page, 118 + 36 * n, 104 + 24 * i) == f"W{i},{n} = {layer.weight[i, n]:.4f}"
+                assert value_at(page, 118 + 36 * n, 104 + 24 * i) == f"W{i},{n} = {layer.weight[i, n]:.4f}"
                 gradient = layer.weight.grad[i, n]
-                assert pointer(page, 272 + 32 * n, 104 + 24 * i) == f"∂L/∂W{i},{n} = {gradient:.4f}"
+                assert value_at(page, 272 + 32 * n, 104 + 24 * i) == f"∂L/∂W{i},{n} = {gradient:.4f}"
         page.locator("summary").press("Enter")
         page.get_by_text("gradient ∂L/∂W").wait_for(state="hidden")
         for n in range(3):
-            assert pointer(page, 260 + 36 * n, 98 + 4.5 * 24) == f"e{n} = {layer.weight[4, n]:.4f}"
+            assert value_at(page, 260 + 36 * n, 98 + 4.5 * 24) == f"e{n} = {layer.weight[4, n]:.4f}"
 
 
 def test_question():

@@ -14,7 +14,7 @@ from traitlets import TraitError
 import companion
 from companion.figures import Shares
 from companion.figures.figure import words
-from tests.figures.figure_page import figure_page, get, in_states
+from tests.figures.figure_page import figure_page, get, in_states, value_at
 from tests.project.sampling import chosen
 
 float64 = {"dtype": torch.float64}
@@ -125,20 +125,12 @@ def test_answer_of_the_question():
     assert lengths["RNN"][7] / lengths["RNN"][23] < 0.01
 
 
-def pointed(page, x, y):
-    """Return the value under the pointer at a place, in units of the drawing."""
-    box = page.locator("svg.drawing").bounding_box()
-    page.mouse.move(box["x"] + x * box["width"] / 360, box["y"] + y * box["width"] / 360)
-    value = page.locator(".pointed")
-    return re.sub(r"[\u00a0\u200b]", " ", value.inner_text()) if value.is_visible() else None
-
-
 def test_pointer_shows_values(browser):
     step = lambda t: 46 + (t - 0.5) * 307 / 24  # noqa: E731
     figure = Shares(shown=20)
     with figure_page(browser, "shares", shown=20) as page:
         page.locator("svg.drawing").scroll_into_view_if_needed()
-        text = pointed(page, step(22), 240)
+        text = value_at(page, step(22), 240)
         assert re.fullmatch("t = 22: RNN .* %, LSTM .* %", text)
         for kind in ("RNN", "LSTM"):
             shares, lengths, _ = results(figure, kind)
@@ -146,13 +138,13 @@ def test_pointer_shows_values(browser):
             assert shown == pytest.approx(100 * shares[21].item(), rel=1e-3)
             ratio = (lengths[5] / lengths[23]).item()
             y = 70 - 100 * torch.tensor(ratio).log10().item() / 8
-            name, shown = pointed(page, step(6), y).split(" = ")
+            name, shown = value_at(page, step(6), y).split(" = ")
             assert name == f"{kind}, ‖∂L/∂x6‖ / ‖∂L/∂x24‖"
             factor, _, power = shown.replace("⁻", "-").partition("·10")
             power = power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
             assert float(factor) * 10 ** int(power or 0) == pytest.approx(ratio, rel=1e-3)
-        assert pointed(page, step(3), 80) is None  # not drawn yet
-        assert [pointed(page, step(t), 30) for t in (8, 9, 24)] == ["x8 = symbol", "x9 = noise", "x24 = question"]
+        assert value_at(page, step(3), 80) is None  # not drawn yet
+        assert [value_at(page, step(t), 30) for t in (8, 9, 24)] == ["x8 = symbol", "x9 = noise", "x24 = question"]
 
 
 def test_a_reader_moves_it_by_keys_and_pointer(browser):
@@ -163,11 +155,11 @@ def test_a_reader_moves_it_by_keys_and_pointer(browser):
         page.get_by_role("button", name="Other weights and symbols").press("Enter")
         page.wait_for_function("document.querySelector('figure').textContent.includes('a window of 1 loses')")
         assert page.evaluate("[model.get('window'), model.get('seed')]") == [1, 1]
-        pointed(page, 46 + 4.5 * 307 / 24, 30)
+        value_at(page, 46 + 4.5 * 307 / 24, 30)
         assert get(page, "gap") == 16
         page.mouse.down()
         assert get(page, "gap") == 24 - 5
-        pointed(page, 352, 30)
+        value_at(page, 352, 30)
         assert get(page, "gap") == 1
         page.mouse.up()
         assert page.get_by_role("slider", name="steps to question").input_value() == "1"
@@ -248,7 +240,7 @@ def test_page_of_a_layer_of_your_own(browser, tmp_path, steps):
         assert page.get_by_role("slider").count() == 1 and page.get_by_text("noise").count() == 0
         lengths = figure.own["lengths"]
         if steps == 30:
-            value = pointed(page, 46 + 29.5 * 307 / 30, 50)
+            value = value_at(page, 46 + 29.5 * 307 / 30, 50)
             assert value == f"‖∂L/∂x30‖ = {float(f'{lengths[-1]:.4g}')}"
         page.get_by_role("slider", name="window").press("Home")
         assert page.evaluate("model.get('window')") == 1

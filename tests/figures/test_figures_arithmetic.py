@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.twice, pytest.mark.usefixtures("repeatable")]
 # Exports that the test of a figure, test_figure_<name>.py, compares end to end.
 END_TO_END = {"rnnDerivatives": "unrolling", "languageModelStep": "writing", "reach": "past"}
 END_TO_END |= dict.fromkeys(["encode", "decoderStep", "greedyDecode"], "attention")
-SHOWN = {"visible", "namedBy", "upright"}  # how a character is shown: no arithmetic
+SHOWN = {"visible", "namedBy"}  # how a character is shown: no arithmetic
 
 
 def test_every_export_is_compared():
