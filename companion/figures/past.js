@@ -208,7 +208,7 @@ const bars = (words, kinds, choose, show, said) => {
 const render = ({ model, el }) => {
   const words = model.get("words");
   const stored = model.get("networks");
-  const kinds = Object.keys(stored.results);
+  const { kinds } = stored;
   const set = setterOf(model);
   const text = () => characters(model.get("text"));
   const place = () => Math.min(model.get("place"), text().length - 1);

@@ -54,7 +54,9 @@ class Past(Loading):
         super().__init__(language, **values)
         path = path_of(self._text_language)
         file = {} if self._own else {"file": f"{path.parent.name}/{path.name}", "bytes": path.stat().st_size}
-        self.set_trait("networks", {"text": self.text, "results": self._results(9 if self._own else 3), **file})
+        results = self._results(9 if self._own else 3)
+        # notebooks sort the keys of a dictionary
+        self.set_trait("networks", {"text": self.text, "kinds": [*results], "results": results, **file})
         if self._own:
             self._show_own(f"<Past of {', '.join(self._own[0])}, {len(characters(self.text))} characters>")
 
