@@ -20,6 +20,7 @@ SLOW_CELLS = {
     "complaints": "check-past-cell solution-answers solution-distance",
     "gru": "solution-no-reset-picture",
     "language_model": "learns-and-writes perplexity-picture counts-table",
+    "comparing": "two-answers-runs by-rate search-run solution-start",
     "matrix_state": "learns",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-longer",
     "newton": "solution-newton",
