@@ -88,9 +88,11 @@ class SelectiveSSM(SequenceLayer):
 
     def run(self, u, delta, B, C, state):
         """Return the output, (T, B, hidden_size), and the new state."""
+        # without selection they are only biases; padding keeps its Δ = 0
         if not self.selective:
             _, *biases = self.bias_ih_l0.split(self.parts)
-            delta, B, C = (torch.where(x.isinf(), x, b) for x, b in zip((delta, B, C), biases, strict=True))
+            pairs = zip((delta, B, C), biases, strict=True)
+            delta, B, C = (torch.where(part.isinf(), part, bias) for part, bias in pairs)
         # Δ_t = softplus( W_Δ x_t + b_Δ )
         delta = F.softplus(delta)[..., None]
         # a_t = exp( Δ_t A ),   b_t = Δ_t B_t u_t,   with A = -exp( A_log )

@@ -18,6 +18,8 @@ def test_packed_sequences_end_at_their_own_last_step(kind, more):
     """Compare outputs, states and gradients with each sequence alone, from any states, whatever the padding was."""
     torch.manual_seed(0)
     layer, lengths = kind(3, 4, 2, batch_first=True, **more, **float64), (5, 70, 2)
+    for parameter in layer.parameters():  # gates of all strengths
+        parameter.data = randn(*parameter.shape)
     padded = torch.full((3, 75, 3), torch.nan, **float64)
     sequences = [randn(n, 3).requires_grad_() for n in lengths]
     for row, sequence in zip(padded, sequences, strict=True):
