@@ -172,7 +172,13 @@ class LogMinGRU(MinimalLayer):
 
         h_t = z_t ⊙ h_{t-1} + (1 - z_t) ⊙ g(W_in x_t + b_in),   g(x) = x + 1/2 for x ≥ 0, σ(x) below
 
-    As `MinGRU` otherwise. Without h_0 it begins at 0, as every layer here; the paper's code begins at g(h_0).
+    Arguments as in `GRU`. bias: with `bias_ih`, or without.
+
+    Without h_0 it begins at 0, like every layer here; the paper's code begins at g(h_0).
+
+    Parameters of layer k: `weight_ih_l{k}` (2 * hidden_size, input_size), from the second layer on (2 * hidden_size, D
+    * hidden_size); `bias_ih_l{k}` (2 * hidden_size); the rows are those of z, n. Called as `output, h_n = layer(input,
+    h_0)`; shapes at `RNNBase.forward`.
     """
 
     _step = LogMinGRUStep()

@@ -20,8 +20,8 @@ class MLSTM(LinearAttention):
     tuple: C (B, num_heads, size, size), values by keys; n (B, num_heads, size), the sum of keys; m (B, num_heads), the
     logarithm by which both are scaled down. size: hidden_size / num_heads.
 
-    Forget gates begin with biases from 3 to 6, even over the heads, and input gates near e^0, both independent of the
-    input, as in the authors' code.
+    Note: Forget gates begin with biases from 3 to 6, even over the heads, and input gates near e^0, both independent of
+    the input: so they do in the authors' code.
     """
 
     @torch.no_grad()
