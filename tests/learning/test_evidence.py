@@ -2,12 +2,17 @@
 
 import importlib.util
 import json
+import statistics
 import sys
 
 import pytest
 import torch
 
 from companion.learning import evidence
+from companion.learning.counts import Counts
+from companion.learning.text import Vocabulary, load_text
+from companion.learning.training import perplexity
+from companion.learning.windows import split
 from tests.project.paths import ROOT
 
 
@@ -62,11 +67,12 @@ def test_every_file_has_the_versions_that_computed_it(path):
 @pytest.mark.parametrize("name", ["memory", "recurrences", "series", "sizes", "training"])
 def test_runs_are_complete_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
-    runs = sys.modules["evidence_runs"]
+    runs = sys.modules["evidence_protocol" if hasattr(module, "METHOD") else "evidence_runs"]
     monkeypatch.setattr(runs, "multiprocessing", None)  # all runs are stored: compute nothing
     monkeypatch.setattr(evidence, "store", None)  # write nothing
     runs.main(module, [])  # raises if a run that its rule chooses is missing
-    settings = [name for name in module.NAMES if name not in ("seed", "learning_rate")]
+    names = getattr(module, "METHOD", None) or module.NAMES
+    settings = [name for name in names if name not in ("seed", "learning_rate")]
     counts = evidence.spread(evidence.load(name, chosen=True), "seed", *settings)
     assert {spread.count for spread in counts.values()} == {5}
     if name == "sizes":
@@ -91,12 +97,53 @@ def test_every_learning_rate_has_five_seeds():
     assert len(counts) == 4 * (7 + 4 + 3) and {spread.count for spread in counts.values()} == {5}
 
 
-def test_training_is_reproducible(programs):
-    """Recompute one epoch."""
-    (stored,) = evidence.load("training", experiment="few characters", seed=0)
-    again = program("evidence_training").run(("few characters", 0), epochs=1)
-    for part in ("learned_from", "held_out"):
+@pytest.mark.parametrize(
+    "experiment, optimizer, seed",
+    [
+        ("one epoch", "descent", 0),
+        ("one epoch", "momentum", 100),
+        ("ten epochs", "Adam", 1),
+        ("few characters", "Adam", 0),
+    ],
+)
+def test_training_is_reproducible(programs, experiment, optimizer, seed):
+    """Recompute one epoch of a run of the search, and of reported runs."""
+    stored, *_ = evidence.load("training", experiment=experiment, optimizer=optimizer, seed=seed)
+    again = program("evidence_training").run((experiment, optimizer, seed, stored["learning_rate"]), epochs=1)
+    parts = {"learned_from", "validation", "test"} & stored.keys()
+    assert {"parameters", *parts} == again.keys() and again["parameters"] == stored["parameters"]
+    for part in parts:
         assert again[part] == pytest.approx(stored[part][:1], abs=2e-3)
+
+
+def test_training_keeps_its_three_parts_apart(programs):
+    """Check that the parts make up the text, and that networks of the search are not measured on the test part."""
+    vocabulary, *parts = program("evidence_training").parts()
+    assert "".join(map(vocabulary.decode, parts)) == load_text("en")
+    assert [round(len(part) / len(load_text("en")), 2) for part in parts] == [0.8, 0.1, 0.1]
+    assert not any("test" in run for run in evidence.load("training", chosen=False))
+    assert all("test" in run for run in evidence.load("training", chosen=True))
+
+
+def test_sentences_on_optimizers_hold():
+    """Check step_sizes#adam-said and training#ten-epochs-said: ranges of test losses, and the costs of other rates."""
+    ten = "ten epochs"
+    final = {
+        key: [run["test"][-1] for run in evidence.load("training", experiment=key[0], optimizer=key[1], chosen=True)]
+        for key in [(e, o) for e in ("one epoch", ten) for o in ("descent", "momentum", "Adam")]
+        + [("forty epochs", "Adam")]
+    }
+    for experiment in ("one epoch", ten):
+        descent, momentum, adam = (final[experiment, name] for name in ("descent", "momentum", "Adam"))
+        assert min(descent) > max(momentum) and max(adam) > min(momentum)
+        assert statistics.mean(adam) < statistics.mean(momentum)
+        assert statistics.mean(momentum) - statistics.mean(adam) < 0.2 * (
+            statistics.mean(descent) - statistics.mean(momentum)
+        )
+    text, vocabulary = load_text("en"), Vocabulary(load_text("en"))
+    learned_from, held_out = split(vocabulary.encode(text), held_out=0.1)
+    order_2, order_3 = (Counts(learned_from, len(vocabulary), order).perplexity(held_out) for order in (2, 3))
+    assert perplexity(max(final[ten, "Adam"])) < order_2 and order_3 < perplexity(min(final["forty epochs", "Adam"]))
 
 
 def test_sizes_are_reproducible(programs):

@@ -26,7 +26,7 @@ SLOW_CELLS = {
     "newton": "solution-newton",
     "state_tracking": "selective-learns",
     "step_sizes": (
-        "learning-rates-run learning-rates-picture adam-five-seeds overfitting-run overfitting-picture solution-rates"
+        "learning-rates-run learning-rates-picture overfitting-run overfitting-picture solution-rates"
     ),
     "todays_models": "solution-more-keys",
     "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",
