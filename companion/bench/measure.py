@@ -1,4 +1,4 @@
-"""What the bench measures: recall by the size of the state, three cups, copying, an English text, time and memory.
+"""Measurements of the bench: recall by the size of the state, three cups, copying, an English text, time and memory.
 
 A run trains one network by Adam, whose learning rate rises and falls once. What it learns from, what its learning rate
 is chosen by ("choose") and what is reported ("test") are three parts of the data.
@@ -36,7 +36,7 @@ WINDOW, BATCH, ORDER = 64, 16, 4  # ORDER: inputs that the counts look back
 
 
 class Data(NamedTuple):
-    """What a part learns from, is chosen by and reported on, and how often it is read."""
+    """The batches of a part to learn from, to choose by and to report, and how often it is read."""
 
     learn: Any
     choose: Any
@@ -126,10 +126,11 @@ def answers(task):
                     yield tuple([None] * (ORDER - 1) + read)[t : t + ORDER], target
 
 
-def cost(layer: Wrapped, rounds: int = 5) -> dict[str, float]:
-    """Return the time of forward and backward, as a multiple of that of an `nn.LSTM` of as many parameters.
+def cost(layer: Wrapped, rounds: int = 9) -> dict[str, float]:
+    """Return the time of forward and backward, as a multiple of an `nn.LSTM`'s of as many parameters, and `kept`.
 
-    Both take turns, and medians are compared. kept: bytes that a step of one sequence keeps for the backward pass.
+    Both take turns, and the shortest times are compared. kept: bytes that a step of one sequence keeps for the backward
+    pass.
     """
     lstm = Wrapped(nn.LSTM, layer.input_size, size_of(nn.LSTM, layer.input_size, count(layer), of_state=False))
     x = torch.randn(WINDOW, BATCH, layer.input_size, requires_grad=True)
@@ -139,11 +140,11 @@ def cost(layer: Wrapped, rounds: int = 5) -> dict[str, float]:
             began = time.perf_counter()
             one(x)[0].sum().backward()
             took.append(time.perf_counter() - began)
-    mine, base = (statistics.median(took[1:]) for took in times.values())
+    mine, base = (min(took[1:]) for took in times.values())
     return {"time": round(mine / base, 2), "kept": round(kept_bytes(layer, x) / (WINDOW * BATCH))}
 
 
-def kept_bytes(layer: Wrapped, x: Tensor) -> int:
+def kept_bytes(layer: nn.Module, x: Tensor) -> int:
     """Return the bytes of all tensors that autograd keeps after a forward pass, each storage counted once."""
     storages = {}
 
