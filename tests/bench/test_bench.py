@@ -71,6 +71,7 @@ STEPWISE = "one call over 37 steps differs from one step at a time, "
     [
         (layers.OffByOne, STEPWISE + "first in the output of step 1,"),
         (layers.WrongLater, STEPWISE + "not in the output, at most by "),
+        (layers.WrongInLongCalls, STEPWISE + "first in the output of step 0"),
         (layers.WrongGradient, "pieces of 1, 16, 5, 2, 13 steps|one step at a time, not in the output, .*weight.grad"),
         (layers.OtherInEvaluation, "differs from one call in evaluation mode, first in the output of step 0"),
         (lambda *sizes: nn.LSTM(*sizes, bidirectional=True), STEPWISE + "first in the output of step 0"),
