@@ -20,7 +20,7 @@ class Cache:
     """The finished runs of a layer, in a file that is written after each run; those of another layer are not used."""
 
     def __init__(self, path: Path, key: dict[str, Any], again: bool, least: int) -> None:
-        self.path, self.key, self.least, self.runs = path, key, least, []
+        self.path, self.key, self.least, self.done, self.runs = path, key, least, 0, []
         if path.is_file() and not again:
             stored = json.loads(path.read_text(encoding="utf-8"))
             if stored["key"] == key:
@@ -34,6 +34,7 @@ class Cache:
         for (part, kind), seed, rate in wanted:
             settings = {"part": part, "kind": kind, "seed": seed, "learning_rate": rate}
             found = evidence.having(self.runs, **settings)
+            self.done += 1
             if not found:
                 began = time.perf_counter()
                 try:
@@ -43,7 +44,7 @@ class Cache:
                 self.runs += found
                 self.path.write_text(json.dumps({"key": self.key, "runs": self.runs}), encoding="utf-8")
                 shown = table.shown(part, found[0]["choose"]) if "choose" in found[0] else "diverged"
-                count, took = f"{len(self.runs)} of {self.least} or more", time.perf_counter() - began
+                count, took = f"run {self.done}, of {self.least} at least", time.perf_counter() - began
                 say(f"{count}: {part}, rate {rate:g}, seed {seed}: {shown}, {took:.1f} s")
             runs += found
         return runs

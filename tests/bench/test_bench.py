@@ -159,7 +159,7 @@ def test_the_whole_command(tmp_path):
         for _ in range(2)
     ]
     first, second = runs
-    assert "2 of 2 or more: text, rate 0.01, seed 0: " in first.stderr and "or more" not in second.stderr
+    assert "run 2, of 2 at least: text, rate 0.01, seed 0: " in first.stderr and "at least" not in second.stderr
     assert "stored in Leaky.bench.json; after an interruption, the same command goes on" in first.stderr
     assert first.stdout == second.stdout and first.stdout.endswith("It is no evidence.\n")
     for line in ("Shell game, three cups", "English text, perplexity", "Leaky (yours)", "guessing", "counts"):
