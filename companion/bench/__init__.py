@@ -19,5 +19,6 @@ a `Step` (see `companion/layers/step.py`), or a function of the two sizes. An ex
 
 First the layer's loop is checked against its parallel form (`check.py`). Then networks learn what `measure.py` defines,
 by the protocol of `companion/learning/protocol.py`: learning rates are chosen on three seeds, by data that are not
-reported, and five networks with other seeds are reported. An LSTM takes about ten minutes on one core.
+reported, and five networks with other seeds are reported. On one core an LSTM takes about ten minutes, a loop in Python
+a quarter of an hour.
 """
