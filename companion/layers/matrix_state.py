@@ -86,7 +86,8 @@ def one_chunk(Q, K, V, log_alpha, beta, S, corrects):
     # U = β ⊙ V
     U = beta * V
     if corrects:
-        # u_t = β_t ( v_t - S_0 ( γ_t ⊙ k_t ) - Σ_{s<t} ( k_t · Γ_ts ⊙ k_s ) u_s ):   a triangle
+        # u_t = β_t ( v_t - S_0 ( γ_t ⊙ k_t ) - Σ_{s<t} ( k_t · Γ_ts ⊙ k_s ) u_s ):
+        # a triangle
         U = U - beta * ((gamma * K) @ S.transpose(-2, -1))
         before = beta * products(K, K, left).tril(-1)
         U = torch.linalg.solve_triangular(before, U, upper=False, unitriangular=True)
