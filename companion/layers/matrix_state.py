@@ -92,7 +92,7 @@ def one_chunk(Q, K, V, log_alpha, beta, S, corrects):
         before = beta * products(K, K, left).tril(-1)
         U = torch.linalg.solve_triangular(before, U, upper=False, unitriangular=True)
 
-    # O = ( γ ⊙ Q ) S_0ᵀ + ( q_t · Γ_ts ⊙ k_s ) U:   what came before, and masked attention
+    # O = ( γ ⊙ Q ) S_0ᵀ + ( q_t · Γ_ts ⊙ k_s ) U:   the past, and masked attention
     O = (gamma * Q) @ S.transpose(-2, -1) + products(Q, K, left) @ U
     # S = S_0 ⊙ γ_C + Σ_s u_s ( Γ_Cs ⊙ k_s )ᵀ
     S = gamma[..., -1:, :] * S + U.transpose(-2, -1) @ (left[..., -1, :, :] * K)
