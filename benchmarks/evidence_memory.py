@@ -1,4 +1,4 @@
-"""Evidence for the chapter "Memory, measured": which layers learn to remember; half an hour on one core.
+"""Evidence for the chapter "Memory, measured": which layers learn to remember; fifty minutes on one core.
 
     python benchmarks/evidence_memory.py --workers 1   compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_memory.py --again       recompute all runs
@@ -29,7 +29,7 @@ CHOOSE, TEST, MEASURED = 2000, 1000, 16  # seeds of the sequences for measuring,
 HIDDEN_SIZE = 32  # of the LSTM; the others have as many parameters
 BIASES = {"b_f = 1": (None, 1), "b_f = 3": (None, 3), "b_f = 5": (None, 5), "5 and -5": (-5, 5)}  # of i and f
 
-# torch: its own; W_hh the identity, or kept orthogonal; biases of the forget gates, or of forget and input gates; chrono
+# torch: its own; W_hh the identity, or kept orthogonal; biases of forget gates, or of forget and input gates; chrono
 STARTS = {
     "RNN": ["torch", "identity", "orthogonal"],
     "GRU": ["torch", "chrono"],
