@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from companion.learning import evidence
+from companion.learning.text import Vocabulary, load_text
 from tests.project.paths import ROOT
 
 
@@ -52,26 +53,29 @@ def test_every_file_has_the_versions_that_computed_it(path):
     assert stored["versions"]["program"] == program(f"evidence_{path.stem}").VERSION
     settings = [
         json.dumps(
-            {key: run[key] for key in run if not isinstance(run[key], float) or key in ("learning_rate", "setting")}
+            {
+                key: run[key]
+                for key in run
+                if not isinstance(run[key], float) or key in ("learning_rate", "setting", "dropout")
+            }
         )
         for run in stored["runs"]
     ]
     assert len({*settings}) == len(settings)
 
 
-@pytest.mark.parametrize("name", ["memory", "recurrences", "series", "sizes", "training"])
+@pytest.mark.parametrize("name", ["memory", "recurrences", "series", "text", "training"])
 def test_runs_are_complete_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
-    runs = sys.modules["evidence_runs"]
+    runs = sys.modules["evidence_protocol" if hasattr(module, "METHOD") else "evidence_runs"]
     monkeypatch.setattr(runs, "multiprocessing", None)  # all runs are stored: compute nothing
     monkeypatch.setattr(evidence, "store", None)  # write nothing
     runs.main(module, [])  # raises if a run that its rule chooses is missing
-    settings = [name for name in module.NAMES if name not in ("seed", "learning_rate")]
+    names = getattr(module, "METHOD", None) or module.NAMES
+    settings = [name for name in names if name not in ("seed", "learning_rate")]
     counts = evidence.spread(evidence.load(name, chosen=True), "seed", *settings)
     assert {spread.count for spread in counts.values()} == {5}
-    if name == "sizes":
-        return
-    for experiment in {run.get("experiment") for run in evidence.load(name)}:
+    for experiment in {run.get("experiment") for run in evidence.load(name)} - {"sizes"}:
         sizes = {run["parameters"] for run in evidence.load(name) if run.get("experiment") == experiment}
         assert max(sizes) / min(sizes) < 1.04  # each within 2 % of the LSTM's
 
@@ -99,13 +103,24 @@ def test_training_is_reproducible(programs):
         assert again[part] == pytest.approx(stored[part][:1], abs=2e-3)
 
 
-def test_sizes_are_reproducible(programs):
-    """Recompute one epoch of the smallest network, and compare the validation loss."""
-    sizes = program("evidence_sizes")
-    (stored,) = evidence.load("sizes", kind="LSTM", hidden_size=32, seed=0)
-    again = sizes.run([stored[name] for name in sizes.NAMES], epochs=1)
-    assert again["validation"] == pytest.approx(stored["validation"][:1], abs=5e-3)
-    assert again["parameters"] == stored["parameters"]
+@pytest.mark.parametrize("kind", ["LSTM", "transformer"])
+def test_text_is_reproducible(programs, kind):
+    """Recompute one epoch."""
+    module = program("evidence_text")
+    (stored,) = evidence.load("text", experiment="kinds", kind=kind, seed=0)
+    again = module.run([stored[name] for name in (*module.METHOD, "seed", "learning_rate")], epochs=1)
+    assert again["epochs"] == pytest.approx(stored["epochs"][:1], abs=5e-3)
+    assert [again[name] for name in ("parameters", "state")] == [stored[name] for name in ("parameters", "state")]
+    assert len(stored["epochs"]) == module.EPOCHS
+
+
+def test_text_has_three_parts(programs):
+    """Check that the parts make up the text, and that no network of the search is tested on the last."""
+    signs, *parts = program("evidence_text").parts()
+    vocabulary = Vocabulary(load_text("en"))
+    assert "".join(map(vocabulary.decode, parts)) == load_text("en") and signs == len(vocabulary)
+    assert [round(len(part) / len(load_text("en")), 2) for part in parts] == [0.8, 0.1, 0.1]
+    assert all(("test" in run) == run["chosen"] for run in evidence.load("text"))
 
 
 def test_sequences_are_complete_with_the_best_settings(programs, monkeypatch):
