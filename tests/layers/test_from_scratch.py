@@ -32,7 +32,6 @@ CASES = [
 # layers that torch lacks; F.normalize, F.logsigmoid and F.softplus are arithmetic
 WITHOUT_COUNTERPART = [
     "MinGRU",
-    "LogMinGRU",
     "MinLSTM",
     "LinearAttention",
     "GatedLinearAttention",

@@ -70,7 +70,6 @@ def no_python():
 # The chapters that train and measure, which take much longer than the others.
 LONG = (
     "attention",
-    "comparing",
     "first_network",
     "forget_bias",
     "language_model",
