@@ -1,121 +1,146 @@
-"""Evidence for the chapter "Memory, measured": which layers learn to remember; twenty minutes on one core.
+"""Evidence for the chapter "Memory, measured": which layers learn to remember; fifty minutes on one core.
 
-    python benchmarks/evidence_memory.py           compute missing runs; an interrupted call can be repeated
-    python benchmarks/evidence_memory.py --again   recompute all runs
+    python benchmarks/evidence_memory.py --workers 1   compute missing runs; an interrupted call can be repeated
+    python benchmarks/evidence_memory.py --again       recompute all runs
 
-Every kind of network has as many parameters in its recurrent layer as the others, within 2 %, and is trained with each
-of four learning rates, from five seeds, all of which are shown. Only for recall, which has many gaps, two seeds choose
-the rate: the one with the best mean, and among equals the one with the lowest training loss. Five networks with other
-seeds use it. Output: companion/learning/evidence/memory.json.
+A method is a kind of layer with one start on one task with one gap. Its recurrent layer has as many parameters as that
+of the other methods, within 2 %. Networks that choose a learning rate are measured on sequences of one seed, those that
+are reported on sequences of another. Output: companion/learning/evidence/memory.json.
 """
 
-import itertools
 import sys
 
 import torch
-from evidence_runs import equal_size, main, parameters
+from evidence_protocol import equal_size, main, parameters
 from torch import nn
+from torch.nn.utils import parametrizations, parametrize
 
 import companion
 from companion.layers.initialisation import chrono_
-from companion.learning import evidence
+from companion.learning import protocol
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.tasks import Adding, Brackets, Recall, accuracy
 from companion.learning.training import evaluate, train
 
-NAME, VERSION = "memory", 1  # increase when the program computes something else
-NAMES = ("experiment", "kind", "start", "length", "seed", "learning_rate")
-SEEDS = {"recall": range(5), "recall, four times as long": range(5)}
-FIRST_SEEDS = {"recall": range(100, 102), "recall, four times as long": range(100, 102)}  # elsewhere five
-LEARNING_RATES = (0.001, 0.003, 0.01, 0.03)
-FIRST_LENGTHS = {"recall": (20, 40)}  # elsewhere all
+NAME, VERSION = "memory", 2  # increase when the program computes something else
+METHOD = ("experiment", "kind", "start", "length")
 BATCHES, BATCH_SIZE = {"recall, four times as long": 1600}, 32  # elsewhere 400
+CHOOSE, TEST, MEASURED = 2000, 1000, 16  # seeds of the sequences for measuring, and the number of their batches of 64
 HIDDEN_SIZE = 32  # of the LSTM; the others have as many parameters
-float64 = {"dtype": torch.float64}
+BIASES = {"b_f = 1": (None, 1), "b_f = 3": (None, 3), "b_f = 5": (None, 5), "5 and -5": (-5, 5)}  # of i and f
 
-# initialisation: torch's own, W_hh the identity, forget gates at b = 1, or chrono for the length of the task
-STARTS = {"RNN": ["torch", "identity"], "GRU": ["torch", "chrono"], "LSTM": ["torch", "b_f = 1", "chrono"]}
+# torch: its own; W_hh the identity, or kept orthogonal; biases of forget gates, or of forget and input gates; chrono
+STARTS = {
+    "RNN": ["torch", "identity", "orthogonal"],
+    "GRU": ["torch", "chrono"],
+    "LSTM": ["torch", "b_f = 1", "b_f = 3", "b_f = 5", "5 and -5", "chrono"],
+}
 KINDS = [(kind, start) for kind, starts in STARTS.items() for start in starts]
 FROM_TORCH = [(kind, "torch") for kind in STARTS]
-# experiment → input_size, number of outputs, gaps or lengths, measurement, kinds
+# experiment → input_size, number of outputs, gaps or lengths, kinds
 EXPERIMENTS = {
-    "recall": (16, 8, (5, 10, 20, 40, 100), "accuracy", KINDS),
-    "recall, four times as long": (16, 8, (100,), "accuracy", [("LSTM", "torch")]),
-    "only long gaps": (16, 8, (50,), "accuracy", KINDS),
-    "adding": (2, 1, (50,), "error", [*FROM_TORCH, ("RNN", "identity")]),
-    "brackets": (8, 3, (40,), "accuracy", FROM_TORCH),
+    "recall": (16, 8, (20, 40, 100), KINDS),
+    "only long gaps": (16, 8, (50,), KINDS),
+    "recall, four times as long": (16, 8, (100,), [("LSTM", "torch")]),
+    "adding": (2, 1, (50,), [*FROM_TORCH, ("RNN", "identity"), *KINDS[-5:]]),
+    "brackets": (8, 3, (40,), [*FROM_TORCH, *KINDS[-3:]]),
 }
+
+
+class KeptOrthogonal(nn.RNN):
+    """An RNN whose recurrent weight stays orthogonal through training."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size)
+        nn.init.orthogonal_(self.weight_hh_l0)
+        parametrizations.orthogonal(self, "weight_hh_l0", orthogonal_map="cayley")  # the fastest
+
+    def forward(self, x, state=None):
+        """Compute the orthogonal matrix once for all steps, and the states with it."""
+        with parametrize.cached():
+            return super().forward(x, state)
+
+
+def free_parameters(input_size, size):
+    """Return the number of parameters of a `KeptOrthogonal`: an orthogonal matrix has n (n − 1) / 2 free ones."""
+    return parameters("RNN", input_size, size) - size * (size + 1) // 2
+
+
+def size_of(kind, start, input_size):
+    """Return the number of units of a layer, and its number of parameters."""
+    if start == "orthogonal":
+        wanted = parameters("LSTM", input_size, HIDDEN_SIZE)
+        size = min(range(1, 5 * HIDDEN_SIZE), key=lambda size: abs(free_parameters(input_size, size) - wanted))
+        return size, free_parameters(input_size, size)
+    size = equal_size(kind, input_size, HIDDEN_SIZE)
+    return size, parameters(kind, input_size, size)
 
 
 def network(experiment, kind, start, length, seed):
     """Return a new model with a recurrent layer of this kind and initialisation."""
     input_size, num_outputs = EXPERIMENTS[experiment][:2]
+    size, _ = size_of(kind, start, input_size)
     torch.manual_seed(seed)
-    layer = getattr(companion, kind)(input_size, equal_size(kind, input_size, HIDDEN_SIZE), **float64)
-    reads_vectors = experiment == "adding"
+    # the fastest of equal layers
+    makes = {"RNN": nn.RNN, "GRU": companion.GRU, "LSTM": nn.LSTM}
+    layer = (KeptOrthogonal if start == "orthogonal" else makes[kind])(input_size, size)
     signs = (Brackets if experiment == "brackets" else Recall).vocab_size
-    embedding = nn.Identity() if reads_vectors else companion.Embedding(signs, input_size, **float64)
-    model = SequenceModel(embedding, companion.by_hand(layer), num_outputs)
+    embedding = nn.Identity() if experiment == "adding" else companion.Embedding(signs, input_size)
+    model = SequenceModel(embedding, companion.by_hand(layer) if kind == "GRU" else layer, num_outputs)
     if start == "chrono":
         chrono_(layer, 2 * length, torch.Generator().manual_seed(seed))
     elif start == "identity":
         nn.init.eye_(layer.weight_hh_l0)
-    elif start == "b_f = 1":
-        nn.init.ones_(layer.bias_ih_l0.data.chunk(4)[1])
-        nn.init.zeros_(layer.bias_hh_l0.data.chunk(4)[1])
+    elif start in BIASES:
+        gates = zip(layer.bias_ih_l0.data.chunk(4), layer.bias_hh_l0.data.chunk(4), BIASES[start], strict=False)
+        for bias, other, value in gates:  # of input gates, of forget gates
+            if value is not None:
+                bias.fill_(value)
+                other.zero_()
     return model
 
 
-def task_of(experiment, length, **options):
-    """Return the task for training and the one for testing."""
-    if experiment == "adding":
-        return Adding(length, batch_size=BATCH_SIZE, **float64, **options), Adding(length, seed=1000, **float64)
-    if experiment == "brackets":
-        return Brackets(length, batch_size=BATCH_SIZE, **options), Brackets(length)
-    gap = length if experiment == "only long gaps" else (1, length)
-    return Recall(gap, batch_size=BATCH_SIZE, **options), Recall(gap=length)
+def task_of(experiment, length, measured=False, **options):
+    """Return a task: batches for training, or with the option `measured` those for measuring."""
+    gap = length if experiment == "only long gaps" or measured else (1, length)
+    make = {"adding": Adding, "brackets": Brackets}.get(experiment)
+    return make(length, **options) if make else Recall(gap, **options)
 
 
 def run(settings):
-    """Train and measure one network, and return its settings and results.
+    """Train and measure one network, and return its results.
 
-    settings: the values of `NAMES`.
+    settings: the values of `METHOD`, a seed and a learning rate.
     """
-    torch.set_num_threads(1)
     experiment, kind, start, length, seed, learning_rate = settings
-    input_size, _, _, measured, _ = EXPERIMENTS[experiment]
     model = network(experiment, kind, start, length, seed)
     batches = BATCHES.get(experiment, 400)
-    task, test_task = task_of(experiment, length, seed=seed, batches=batches)
+    task = task_of(experiment, length, batch_size=BATCH_SIZE, seed=seed, batches=batches)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     loss_function = Adding.loss if experiment == "adding" else None
     history = train(model, task, optimizer, epochs=1, loss_function=loss_function, progress=False)
-    result = accuracy(model, test_task) if measured == "accuracy" else evaluate(model, test_task, loss_function)
-    size = model.recurrent.hidden_size
-    results = dict(zip(NAMES, settings, strict=True)) | {"chosen": seed < 100, "hidden_size": size}
-    results |= {"parameters": parameters(kind, input_size, size), "batches": batches}
-    return results | {"loss": round(history[0].loss, 5), measured: round(result, 5)}
+    part = CHOOSE if seed in protocol.CHOOSING else TEST
+    measured = task_of(experiment, length, measured=True, seed=part, batches=MEASURED)
+    if experiment == "adding":
+        result = {"error": round(evaluate(model, measured, loss_function), 5)}
+    else:
+        result = {"accuracy": round(accuracy(model, measured), 5)}
+    size, number = size_of(kind, start, EXPERIMENTS[experiment][0])
+    sizes = {"hidden_size": size, "parameters": number, "state": 2 * size if kind == "LSTM" else size}
+    return sizes | {"batches": batches, "loss": round(history[0].loss, 5)} | result
 
 
-def first_runs(experiment):
-    """Yield the settings of the networks that are trained with all learning rates."""
-    _, _, lengths, _, kinds = EXPERIMENTS[experiment]
-    for kind, length in itertools.product(kinds, FIRST_LENGTHS.get(experiment, lengths)):
-        for rate, seed in itertools.product(LEARNING_RATES, FIRST_SEEDS.get(experiment, range(100, 105))):
-            yield experiment, *kind, length, seed, rate
+def methods():
+    """Yield the values of `METHOD`."""
+    for experiment, (_, _, lengths, kinds) in EXPERIMENTS.items():
+        for kind, start in kinds:
+            for length in lengths:
+                yield experiment, kind, start, length
 
 
-def chosen_runs(experiment, first):
-    """Yield the settings of the final runs: the best learning rate of each layer in the runs `first`."""
-    _, _, lengths, measured, kinds = EXPERIMENTS[experiment]
-    sign = 1 if measured == "error" else -1
-    for kind, start in kinds:
-        tried = evidence.having(first, experiment=experiment, kind=kind, start=start)
-        results = evidence.spread(tried, measured, "learning_rate")
-        losses = evidence.spread(tried, "loss", "learning_rate")
-        (rate,) = min(results, key=lambda rate: (sign * results[rate].mean, losses[rate].mean))
-        for length, seed in itertools.product(lengths, SEEDS.get(experiment, ())):
-            yield experiment, kind, start, length, seed, rate
+def rank(run):
+    """Return the numbers by which a learning rate is chosen: the result that is shown, then the training loss."""
+    return run.get("error", -run.get("accuracy", 0)), run["loss"]
 
 
 if __name__ == "__main__":

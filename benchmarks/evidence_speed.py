@@ -17,9 +17,9 @@ import sys
 import torch
 from lstm_speed import seconds
 from torch import nn
-from torch.autograd.graph import saved_tensors_hooks
 
 from companion import MinGRU
+from companion.bench.measure import kept_bytes
 from companion.layers import scan
 from companion.learning import evidence
 
@@ -74,21 +74,7 @@ def measure(size, ways, repeat):
             took = seconds(layer, x, backward=True)
             if round_:  # one round to warm up
                 times[name].append(took)
-    return {name: (statistics.median(times[name]), kept_megabytes(layer, x)) for name, layer in layers.items()}
-
-
-def kept_megabytes(layer, x):
-    """Return the megabytes of all tensors that autograd keeps after a forward pass, each storage counted once."""
-    storages = {}
-
-    def hold(tensor):
-        storages[tensor.untyped_storage().data_ptr()] = tensor
-        return tensor
-
-    with saved_tensors_hooks(hold, lambda tensor: tensor):
-        output, _ = layer(x)
-    own = {tensor.untyped_storage().data_ptr() for tensor in (x, *layer.parameters())}
-    return sum(tensor.untyped_storage().nbytes() for pointer, tensor in storages.items() if pointer not in own) / 1e6
+    return {name: (statistics.median(times[name]), kept_bytes(layer, x) / 1e6) for name, layer in layers.items()}
 
 
 def main(arguments=None):

@@ -1,65 +1,101 @@
-"""Evidence for two chapters, on training and on step sizes: two trainings from five seeds; half a minute on one core.
+"""Evidence for two chapters, on training and on step sizes: optimizers and learning rates; a quarter hour on one core.
 
     python benchmarks/evidence_training.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_training.py --again   recompute all runs
 
-One chapter trains an RNN for ten epochs on the English text, the other a larger one for twenty on a tenth of it, which
-it overfits. Here five networks do each, from five seeds, the first of which is the chapter's. Output:
-companion/learning/evidence/training.json, with the losses after each epoch.
+The chapters' RNN learns the English text for one epoch and for ten, by three optimizers, and for forty by Adam. A
+larger one reads a tenth of the text twenty times, and overfits. The text has three parts. A learning rate is chosen by
+networks that learn from the first part, by their loss on the second, the validation part. The five networks that are
+reported learn from both and are measured on the third. The larger network always learns from the beginning of the first
+part, and the second chooses its epoch. Output: companion/learning/evidence/training.json, with the losses after each
+epoch.
 """
 
 import sys
 
 import torch
-from evidence_runs import main, parameters
+from evidence_protocol import count, main
 
 import companion
+from companion.learning import protocol
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary, load_text
-from companion.learning.training import train
+from companion.learning.training import evaluate, train
 from companion.learning.windows import ConsecutiveWindows, split
 
-NAME, VERSION = "training", 1  # increase when the program computes something else
-NAMES = ("experiment", "seed")
-# experiment → characters learned from, batch_size, hidden_size, learning rate, epochs
-EXPERIMENTS = {"the whole text": (None, 32, 64, 0.01, 10), "few characters": (5000, 8, 128, 0.005, 20)}
+NAME, VERSION = "training", 2  # increase when the program computes something else
+METHOD = ("experiment", "optimizer")
+# experiment → characters learned from, batch_size, hidden_size, epochs
+FEW = "few characters"
+EXPERIMENTS = {
+    "one epoch": (None, 32, 64, 1),
+    "ten epochs": (None, 32, 64, 10),
+    "forty epochs": (None, 32, 64, 40),
+    FEW: (5000, 8, 128, 20),
+}
+# optimizer → its class, its options, the first learning rates of its search
+OPTIMIZERS = {
+    "descent": (torch.optim.SGD, {}, protocol.GRID[7:14]),  # 0.03 … 30
+    "momentum": (torch.optim.SGD, {"momentum": 0.9}, protocol.GRID[5:12]),  # 0.003 … 3
+    "Adam": (torch.optim.Adam, {}, protocol.GRID[3:10]),  # 0.0003 … 0.3
+}
 EMBEDDING_DIM, WINDOW_SIZE = 16, 32
 float64 = {"dtype": torch.float64}
 
 
-def run(settings, epochs=None):
-    """Train and measure one network, and return its settings and results.
-
-    settings: the values of `NAMES`.
-    """
-    torch.set_num_threads(1)
-    experiment, seed = settings
-    length, batch_size, hidden_size, learning_rate, all_epochs = EXPERIMENTS[experiment]
+def parts():
+    """Return the vocabulary, and three parts of the text: to learn from, to choose by, to report."""
     text = load_text("en")
     vocabulary = Vocabulary(text)
-    learned_from, held_out = split(vocabulary.encode(text), held_out=0.1)
+    rest, test = split(vocabulary.encode(text), held_out=0.1)
+    return vocabulary, *split(rest, held_out=1 / 9), test
+
+
+def methods():
+    """Return the experiments, each with its optimizers."""
+    compared = [(experiment, name) for experiment in ("one epoch", "ten epochs") for name in OPTIMIZERS]
+    return *compared, ("forty epochs", "Adam"), (FEW, "Adam")
+
+
+def start(method):
+    """Return the first rates of a search; where optimizers are compared, enough of them to be drawn."""
+    experiment, name = method
+    rates = {"one epoch": OPTIMIZERS[name][2], "ten epochs": OPTIMIZERS[name][2][1:-1]}
+    return rates.get(experiment, protocol.START)
+
+
+def rank(run):
+    """Return the loss on the validation part: after the last epoch, or the lowest where the epoch is chosen."""
+    return (min(run["validation"]) if run["experiment"] == FEW else run["validation"][-1],)
+
+
+def run(settings, epochs=None):
+    """Train and measure one network, and return its measurements.
+
+    settings: the values of `METHOD`, a seed and a learning rate. epochs: stop earlier.
+    """
+    experiment, name, seed, learning_rate = settings
+    length, batch_size, hidden_size, all_epochs = EXPERIMENTS[experiment]
+    vocabulary, learned_from, validation, test = parts()
+    measured_on = {"validation": validation}
+    if seed not in protocol.CHOOSING:
+        measured_on = {"validation": validation, "test": test} if experiment == FEW else {"test": test}
+        learned_from = torch.cat([learned_from, validation])
     torch.manual_seed(seed)
     embedding = companion.Embedding(len(vocabulary), EMBEDDING_DIM, **float64)
     layer = companion.by_hand(companion.RNN(EMBEDDING_DIM, hidden_size, **float64))
     model = SequenceModel(embedding, layer, len(vocabulary))
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    optimizer_class, options, _ = OPTIMIZERS[name]
+    optimizer = optimizer_class(model.parameters(), lr=learning_rate, **options)
     batches = ConsecutiveWindows(learned_from[:length], batch_size, WINDOW_SIZE)
-    unread = ConsecutiveWindows(held_out, batch_size=1, window_size=500)
-    history = train(model, batches, optimizer, epochs or all_epochs, held_out=unread, progress=False)
-    results = dict(zip(NAMES, settings, strict=True)) | {"chosen": True, "hidden_size": hidden_size}
-    results |= {"parameters": parameters("RNN", EMBEDDING_DIM, hidden_size), "learning_rate": learning_rate}
-    results["learned_from"] = [round(epoch.loss, 4) for epoch in history]
-    return results | {"held_out": [round(epoch.held_out, 4) for epoch in history]}
-
-
-def first_runs(_):
-    return ()  # no learning rate is chosen
-
-
-def chosen_runs(experiment, _):
-    """Yield the settings of the runs."""
-    for seed in range(5):
-        yield experiment, seed
+    windows = {part: ConsecutiveWindows(one, batch_size=1, window_size=500) for part, one in measured_on.items()}
+    losses = {"learned_from": []} | {part: [] for part in windows}
+    for _ in range(epochs or all_epochs):
+        (epoch,) = train(model, batches, optimizer, epochs=1, progress=False)
+        losses["learned_from"].append(round(epoch.loss, 4))
+        for part, its_windows in windows.items():
+            losses[part].append(round(evaluate(model, its_windows), 4))
+    return {"parameters": count(model), **losses}
 
 
 if __name__ == "__main__":

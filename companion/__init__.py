@@ -7,7 +7,7 @@ from companion.layers.embedding import Embedding
 from companion.layers.gru import GRU, GRUCell
 from companion.layers.linear_attention import DeltaNet, GatedDeltaNet, GatedLinearAttention, LinearAttention
 from companion.layers.lstm import LSTM, LSTMCell
-from companion.layers.minimal import MinGRU, MinLSTM
+from companion.layers.minimal import LogMinGRU, MinGRU, MinLSTM
 from companion.layers.mlstm import MLSTM
 from companion.layers.rnn import RNN, RNNCell
 from companion.layers.scan import scan
@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GRU", "LSTM", "MLSTM", "RNN", "AdditiveAttention", "Blocks", "Comparison", "DeltaNet", "Embedding", "GRUCell",
-    "GatedDeltaNet",
-    "GatedLinearAttention", "LSTMCell", "LinearAttention", "MinGRU", "MinLSTM", "MultiheadAttention", "RNNCell",
-    "SelectiveSSM", "TransformerEncoderLayer", "by_hand", "compare", "scan", "scaled_dot_product_attention",
+    "GatedDeltaNet", "GatedLinearAttention", "LSTMCell", "LinearAttention", "LogMinGRU", "MinGRU", "MinLSTM",
+    "MultiheadAttention", "RNNCell", "SelectiveSSM", "TransformerEncoderLayer", "by_hand", "compare", "scan",
+    "scaled_dot_product_attention",
 ]  # fmt: skip

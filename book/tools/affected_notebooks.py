@@ -21,6 +21,7 @@ LIMIT = 180  # seconds
 SECONDS = {
     "book/en/attention": 25,
     "book/en/chunks": 8,
+    "book/en/comparing": 30,
     "book/en/complaints": 19,
     "book/en/first_network": 19,
     "book/en/forecasts": 15,

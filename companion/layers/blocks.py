@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
 from companion.layers.linear import Linear
 from companion.layers.transformer import LayerNorm
+from companion.layers.types import Sequences
 
 
 class Blocks(nn.Module):
@@ -15,9 +16,9 @@ class Blocks(nn.Module):
 
     Layer norm precedes each recurrent layer and each pair of linear layers, which has twice as many features between;
     their outputs are added (the placement of Xiong et al. 2020, arXiv 2002.04745). layers: with as many features out as
-    in, and without `batch_first`. Called with an input (T, B, hidden_size), T time steps of B sequences; the output has
-    the same shape. The state is a tuple of the layers' states. ValueError for no layer, for sizes that differ, and for
-    a wrong number of states; other errors are those of the layers.
+    in, and without `batch_first`. Called with an input (T, B, hidden_size), T time steps of B sequences, or a
+    PackedSequence; the output has the same form. The state is a tuple of the layers' states. ValueError for no layer,
+    for sizes that differ, and for a wrong number of states; other errors are those of the layers.
     """
 
     num_layers, bidirectional, batch_first, proj_size = 1, False, False, 0
@@ -44,7 +45,7 @@ class Blocks(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, x: Tensor, state: tuple[Any, ...] | None = None) -> tuple[Tensor, tuple[Any, ...]]:
+        def __call__(self, x: Sequences, state: tuple[Any, ...] | None = None) -> tuple[Sequences, tuple[Any, ...]]:
             """Call `forward`."""
 
     # A chapter prints this method.
@@ -52,25 +53,24 @@ class Blocks(nn.Module):
     def forward(self, x, state=None):
         """Return the output and the state.
 
-        x: (T, B, hidden_size). state: returned by the call before, or None.
+        x: (T, B, hidden_size), or packed. state: returned by the call before, or None.
         """
-        states, after = self._checked(x, state), []
+        like, x, after = x, rows(x), []
+        states = self._checked(x, state)
         for layer, norm, network, before in zip(
             self.layers, self.norms, self.networks, states, strict=True
         ):
             # x ← x + layer( norm( x ) ):   what is new is added, the way back to x is free
-            y, new = layer(norm(x), before)
-            x = x + y
+            y, new = layer(packed(norm(x), like), before)
+            x = x + rows(y)
             # x ← x + W_2 gelu( W_1 norm( x ) )
             x = x + network(x)
             after.append(new)
-        return x, tuple(after)
+        return packed(x, like), tuple(after)
 
     # fmt: on
     def _checked(self, x, state):
         """Check the arguments, and return the states, one for each layer."""
-        if isinstance(x, PackedSequence):
-            raise TypeError("Blocks cannot read packed sequences: pad at the end, and ignore those outputs")
         weight = self.norms[0].weight
         if x.dtype != weight.dtype:
             raise ValueError(
@@ -84,3 +84,13 @@ class Blocks(nn.Module):
         if len(states) != len(self.layers):
             raise ValueError(f"Blocks: Expected {len(self.layers)} states, one for each layer, got {len(states)}")
         return states
+
+
+def rows(x):
+    """Return the data of a packed sequence, and a tensor as it is."""
+    return x.data if isinstance(x, PackedSequence) else x
+
+
+def packed(rows, like):
+    """Return rows as a packed sequence if `like` is one, and as they are if not."""
+    return PackedSequence(rows, *like[1:]) if isinstance(like, PackedSequence) else rows

@@ -1,15 +1,23 @@
-"""Initial biases that give a gated layer a memory of about the length that a task needs.
+"""Initial numbers that give a gated layer a memory of some length."""
 
-Corentin Tallec and Yann Ollivier, "Can recurrent neural networks warp time?" (2018), arXiv 1804.11188, section 2.
-"""
+import math
 
 import torch
+
+
+def time_steps(like):
+    """Return random numbers from 0.001 to 0.1, even over their logarithms, as many and of the kind of `like`.
+
+    Mamba begins with them: Albert Gu and Tri Dao (2023), arXiv 2312.00752, section 3.6.
+    """
+    return (math.log(1e-3) + torch.rand_like(like) * math.log(100)).exp()
 
 
 @torch.no_grad()
 def chrono_(layer, longest, generator=None):
     """Set the gates' biases of an `LSTM` or `GRU` so that its units begin with memories of 2 to `longest` steps.
 
+    Corentin Tallec and Yann Ollivier, "Can recurrent neural networks warp time?" (2018), arXiv 1804.11188, section 2.
     A gate that keeps the share f of a unit at each step keeps it for about 1 / (1 - f) steps. For a memory of T steps
     f = 1 - 1/T, and σ(b) = f where b = log(T - 1). Each unit gets a T of its own. layer: of the companion or of
     `torch.nn`, changed in place and returned; the sum of both biases is set, in `bias_ih_l{k}`, and the other zeroed.

@@ -1,13 +1,16 @@
 """Recurrent layers with a matrix as state: linear attention, with forgetting, with the delta rule, with both.
 
 `matrix_state.py` has the equations of the state and the papers. This module computes queries, keys (both of length 1),
-values and gates (one number for each head) from the input.
+values and gates (one number for each head, or for each feature of its key) from the input.
 """
+
+import math
 
 import torch
 from torch.nn import functional as F
 
 from companion.layers import errors, matrix_state
+from companion.layers.initialisation import time_steps
 from companion.layers.sequence_layer import SequenceLayer
 from companion.layers.types import Device
 
@@ -22,7 +25,7 @@ class LinearAttention(SequenceLayer):
     num_heads.
     """
 
-    forgets = corrects = False
+    forgets = corrects = per_key = False
     way = staticmethod(matrix_state.chunks)  # or `matrix_state.loop`
 
     def __init__(
@@ -42,7 +45,26 @@ class LinearAttention(SequenceLayer):
 
     def rows(self) -> list[int]:
         """Return the number of rows for q, k, v and the gates."""
-        return [self.hidden_size] * 3 + [self.num_heads] * (self.forgets + self.corrects)
+        alpha = self.hidden_size if self.per_key else self.num_heads
+        return [self.hidden_size] * 3 + [alpha] * self.forgets + [self.num_heads] * self.corrects
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw the weights and biases from U(-k, k), but the biases of gates for each head so that σ(b) = e^(-A Δ).
+
+        A is from U(0, 16) and Δ from 0.001 to 0.1, even over its logarithm, as in the code of Gated DeltaNet. There the
+        gate is e^(-A · softplus(W x + b)); here A is part of b: σ(W x + b) is e^(-softplus(-W x - b)).
+        """
+        super().reset_parameters()
+        if self.forgets and not self.per_key:
+            bias = self.bias_ih_l0.split(self.parts)[3]
+            rates = 16 * (1 - torch.rand_like(bias)) * time_steps(bias)
+            # softplus( -b ) = A Δ
+            bias[:] = -torch.log(torch.expm1(rates))
+
+    def still(self) -> list[float]:
+        """Return the parts of a step that changes nothing: α is σ( ∞ ) = 1, and the key 0."""
+        return [0] * 3 + [math.inf] * self.forgets + [0] * self.corrects
 
     def state_shapes(self) -> list[tuple[int, ...]]:
         """Return the state's shape for one sequence."""
@@ -62,9 +84,11 @@ class LinearAttention(SequenceLayer):
         # q_t / |q_t|,   k_t / |k_t|
         q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)
         log_alpha, beta = torch.zeros_like(q[..., 0]), torch.ones_like(q[..., 0])
-        # α_t = σ( W_α x_t + b_α ),   or 1
+        # α_t = σ( W_α x_t + b_α ),   or 1;  for each feature of the key its 16th root
         if self.forgets:
             log_alpha = F.logsigmoid(gates[0])
+            if self.per_key:
+                log_alpha = log_alpha.unflatten(-1, (self.num_heads, -1)) / 16
         # β_t = σ( W_β x_t + b_β ), at most `most`,   or 1
         if self.corrects:
             beta = self.most * torch.sigmoid(gates[-1])
@@ -73,14 +97,35 @@ class LinearAttention(SequenceLayer):
 
 
 class GatedLinearAttention(LinearAttention):
-    """Linear attention that forgets: a gate α for each head multiplies the state at each step.
+    """Linear attention that forgets: at each step a gate for each feature of the key multiplies a column of the state.
 
-    Examples are RetNet (Sun et al. 2023, arXiv 2307.08621), where α is fixed, and Mamba-2 (Dao and Gu 2024, arXiv
-    2405.21060). The published layer of this name (Yang et al. 2023, arXiv 2312.06635) has a gate for each feature of
-    the key. Rows of the parameters: those of q, k, v, hidden_size each, then of α, num_heads.
+        S_t = S_{t-1} Diag( α_t ) + v_t k_tᵀ,   α_t = σ( W x_t + b )^(1/16)
+
+    Songlin Yang et al. (2023), arXiv 2312.06635, where W is a product of two smaller matrices. per_key: False for one
+    gate for each head, `α_t = σ( W x_t + b )`, as in Mamba-2 (Dao and Gu 2024, arXiv 2405.21060) and, fixed, in RetNet
+    (Sun et al. 2023, arXiv 2307.08621). Rows of the parameters: those of q, k, v, hidden_size each, then of α,
+    hidden_size or num_heads.
     """
 
     forgets = True
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_heads: int = 1,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+        *,
+        per_key: bool = True,
+    ) -> None:
+        self.per_key = per_key
+        super().__init__(input_size, hidden_size, num_heads, batch_first, device, dtype)
+
+    def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
+        return super().extra_repr() + ("" if self.per_key else ", per_key=False")
 
 
 class DeltaNet(LinearAttention):
@@ -122,9 +167,9 @@ class GatedDeltaNet(DeltaNet):
     k_t brought to length 1; `α_t = σ(…)` and `β_t = most · σ(…)` of two more parts. Rows of the parameters: those of q,
     k, v, hidden_size each, then of α and of β, num_heads each.
 
-    Note: Initially α_t is near 1/2, so the state fades within a few steps. For a longer memory add to α's bias:
-    `bias_ih_l0.data[-2 * num_heads : -num_heads] += 4`. Note: The published layer adds a convolution, a norm and an
-    output gate.
+    Note: α_t begins as in the published layer, with memories of one step to thousands, drawn for each head. For a
+    longer memory add to α's bias: `bias_ih_l0.data[-2 * num_heads : -num_heads] += 4`. Note: The published layer adds a
+    convolution, a norm and an output gate.
     """
 
     forgets = True

@@ -1,14 +1,17 @@
 """Minimal gated units: the gates depend on the input alone, so all time steps can be computed in parallel.
 
 Leo Feng, Frederick Tung, Mohamed Osama Ahmed, Yoshua Bengio and Hossein Hajimirsadeghi, "Were RNNs all we needed?"
-(2024), arXiv 2410.01201, sections 3.1 and 3.2.
+(2024), arXiv 2410.01201, sections 3.1 and 3.2. The recurrence of the minGRU is older: it is the GILR of Eric Martin and
+Chris Cundy (2018), arXiv 1709.04057, and part of the first SRU (Tao Lei et al. 2017, arXiv 1709.02755).
 """
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from companion.layers import scan
 from companion.layers.recurrent import RNNBase
@@ -20,6 +23,8 @@ class LinearStep(Step):
     """A step h_t = a_t ⊙ h_{t-1} + b_t. A subclass computes a and b in `coefficients(sums)`."""
 
     unroll = staticmethod(scan.unroll)
+    scan: Callable[..., Tensor] = staticmethod(scan.scan)
+    still = (1.0, 0.0)  # the a and b with which a step leaves the state as it is
 
     def shapes(self, below: int, hidden_size: int, size: int, bias: bool) -> dict[str, tuple[int, ...] | None]:
         """Return the parameters' shapes: those of the input, and none of the state."""
@@ -57,6 +62,32 @@ class MinGRUStep(LinearStep):
         z = torch.sigmoid(z)
         # h_t = z_t ⊙ h_{t-1}  +  ( 1 - z_t ) ⊙ ( W_in x_t + b_in )
         return z, (1 - z) * n
+
+
+class LogMinGRUStep(LinearStep):
+    """The step of a minGRU with a positive candidate, whose coefficients are logarithms."""
+
+    name = "LogMinGRU"
+    gates = 2
+    scan = staticmethod(scan.log_scan)
+    still = (0.0, -100.0)  # e^-100 is as good as 0, and -∞ has no gradient
+
+    def coefficients(self, sums):
+        """Return log a and log b, each (*, hidden_size).
+
+        sums: (*, 2 * hidden_size), for z, then for n.
+        """
+        z, n = sums.chunk(2, dim=-1)
+        # z_t = σ( W_iz x_t + b_iz ),   n_t = g( W_in x_t + b_in ),
+        # where g(x) = x + 1/2 for x ≥ 0 and σ(x) below
+        log_n = torch.where(n >= 0, torch.log(n.relu() + 0.5), F.logsigmoid(n))
+        # h_t = z_t ⊙ h_{t-1}  +  ( 1 - z_t ) ⊙ n_t,   with 1 - σ(x) = σ(-x)
+        return F.logsigmoid(z), F.logsigmoid(-z) + log_n
+
+    def step(self, sums, state, w):
+        """Return the new state (h,)."""
+        log_a, log_b = self.coefficients(sums)
+        return (log_a.exp() * state[0] + log_b.exp(),)
 
 
 class MinLSTMStep(LinearStep):
@@ -134,6 +165,23 @@ class MinGRU(MinimalLayer):
     """
 
     _step = MinGRUStep()
+
+
+class LogMinGRU(MinimalLayer):
+    """A minGRU as in the paper's appendix: its candidate is positive, and a scan over logarithms computes the steps.
+
+        h_t = z_t ⊙ h_{t-1} + (1 - z_t) ⊙ g(W_in x_t + b_in),   g(x) = x + 1/2 for x ≥ 0, σ(x) below
+
+    Arguments as in `GRU`. bias: with `bias_ih`, or without.
+
+    Without h_0 it begins at 0, like every layer here; the paper's code begins at g(h_0).
+
+    Parameters of layer k: `weight_ih_l{k}` (2 * hidden_size, input_size), from the second layer on (2 * hidden_size, D
+    * hidden_size); `bias_ih_l{k}` (2 * hidden_size); the rows are those of z, n. Called as `output, h_n = layer(input,
+    h_0)`; shapes at `RNNBase.forward`.
+    """
+
+    _step = LogMinGRUStep()
 
 
 class MinLSTM(MinimalLayer):

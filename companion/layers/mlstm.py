@@ -19,11 +19,27 @@ class MLSTM(LinearAttention):
     Rows of the parameters: those of q, k, v, o, hidden_size each, then of i and f, num_heads each. The state is a
     tuple: C (B, num_heads, size, size), values by keys; n (B, num_heads, size), the sum of keys; m (B, num_heads), the
     logarithm by which both are scaled down. size: hidden_size / num_heads.
+
+    Note: Forget gates begin with biases from 3 to 6, even over the heads, and input gates near e^0, both independent of
+    the input: so they do in the authors' code.
     """
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw q, k, v and o's parameters as in other layers, and the gates' as the docstring of the class says."""
+        super().reset_parameters()
+        self.weight_ih_l0[-2 * self.num_heads :] = 0
+        *_, i, f = self.bias_ih_l0.split(self.parts)
+        i.normal_(0, 0.1)
+        f[:] = torch.linspace(3, 6, self.num_heads, device=f.device, dtype=f.dtype)
 
     def rows(self) -> list[int]:
         """Return how many rows of the input weights compute each of q, k, v, o, i and f."""
         return [self.hidden_size] * 4 + [self.num_heads] * 2
+
+    def still(self) -> list[float]:
+        """Return the parts of a step that changes nothing: its gates are e^-∞ and σ( ∞ )."""
+        return [0, 0, 0, 0, -math.inf, math.inf]
 
     def state_shapes(self) -> list[tuple[int, ...]]:
         """Return the shapes of C, n and m for one sequence."""

@@ -116,6 +116,28 @@ def scan(a: Tensor, b: Tensor, h_0: Tensor | None = None) -> Tensor:
     return Scan.apply(a, b, h_0)
 
 
+def log_scan(log_a: Tensor, log_b: Tensor, h_0: Tensor) -> Tensor:
+    """Return all states of `h_t = a_t ⊙ h_{t-1} + b_t` for positive a and b, from their logarithms.
+
+        h_t = e^A_t ⊙ h_0 + exp( A_t + log Σ_{s≤t} e^(log b_s - A_s) ),   A_t = log a_1 + … + log a_t
+
+    Franz Heinsen (2023), arXiv 2311.06281. log_a, log_b: (T, *), finite. h_0: (*), of any sign. The logarithm of the
+    sum is computed without overflow. Errors grow with |A_t|, unlike those of `scan`, so half precision is not used.
+    """
+    dtype = torch.promote_types(log_a.dtype, torch.float32)
+    A = log_a.cumsum(0, dtype=dtype)
+    h = A.exp() * h_0 + (A + (log_b - A).logcumsumexp(0)).exp()
+    return h.to(log_a.dtype)
+
+
+def rectangle(sizes: list[int], device: torch.device) -> Tensor:
+    """Return the places of a packed batch's rows in a padded one, (T · B), B = sizes[0].
+
+    sizes: the number of sequences that are still running at each of T time steps.
+    """
+    return torch.cat([t * sizes[0] + torch.arange(rows, device=device) for t, rows in enumerate(sizes)])
+
+
 def unroll(step: Any, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
     """Run a step with `coefficients` over all time steps by one scan.
 
@@ -124,12 +146,14 @@ def unroll(step: Any, x: Tensor, sizes: list[int], start: State, w: Weights, rev
     a, b = step.coefficients(step.ahead(x, w))
     T, B = len(sizes), sizes[0]
     # pad a packed batch to a rectangle with steps that change nothing
-    places = torch.cat([t * B + torch.arange(rows, device=x.device) for t, rows in enumerate(sizes)])
-    a = a.new_ones(T * B, a.size(1)).index_copy(0, places, a).unflatten(0, (T, B))
-    b = b.new_zeros(T * B, b.size(1)).index_copy(0, places, b).unflatten(0, (T, B))
+    places = rectangle(sizes, x.device)
+    a, b = (
+        x.new_full((T * B, x.size(1)), still).index_copy(0, places, x).unflatten(0, (T, B))
+        for x, still in zip((a, b), step.still, strict=True)
+    )
     if reverse:
         a, b = a.flip(0), b.flip(0)
-    h = scan(a, b, start[0])
+    h = step.scan(a, b, start[0])
     end = h[-1]
     h = h.flip(0) if reverse else h
     return h.flatten(0, 1).index_select(0, places), (end,)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from companion.layers.initialisation import time_steps
 from companion.layers.scan import scan
 from companion.layers.sequence_layer import SequenceLayer
 from companion.layers.types import Device
@@ -69,13 +70,17 @@ class SelectiveSSM(SequenceLayer):
         # A = -1, …, -state_size
         self.A_log[:] = torch.arange(1.0, self.state_size + 1, **like).log()
         self.D.fill_(1)
-        # Δ from 0.001 to 0.1, spread evenly over their logarithms: softplus( b ) = Δ
-        delta = (math.log(1e-3) + torch.rand(H, **like) * math.log(100)).exp()
-        self.bias_ih_l0[H : 2 * H] = torch.log(torch.expm1(delta))
+        # softplus( b ) = Δ
+        bias = self.bias_ih_l0[H : 2 * H]
+        bias[:] = torch.log(torch.expm1(time_steps(bias)))
 
     def rows(self) -> list[int]:
         """Return the number of rows for u, Δ, B and C."""
         return [self.hidden_size] * 2 + [self.state_size] * 2
+
+    def still(self) -> list[float]:
+        """Return the parts of a step that changes nothing: its length is softplus( -∞ ) = 0."""
+        return [0, -math.inf, 0, 0]
 
     def state_shapes(self) -> list[tuple[int, ...]]:
         """Return the state's shape for one sequence."""
@@ -83,9 +88,11 @@ class SelectiveSSM(SequenceLayer):
 
     def run(self, u, delta, B, C, state):
         """Return the output, (T, B, hidden_size), and the new state."""
+        # without selection they are only biases; padding keeps its Δ = 0
         if not self.selective:
-            bias = self.bias_ih_l0.split(self.parts)
-            delta, B, C = map(torch.Tensor.expand_as, bias[1:], (delta, B, C))
+            _, *biases = self.bias_ih_l0.split(self.parts)
+            pairs = zip((delta, B, C), biases, strict=True)
+            delta, B, C = (torch.where(part.isinf(), part, bias) for part, bias in pairs)
         # Δ_t = softplus( W_Δ x_t + b_Δ )
         delta = F.softplus(delta)[..., None]
         # a_t = exp( Δ_t A ),   b_t = Δ_t B_t u_t,   with A = -exp( A_log )

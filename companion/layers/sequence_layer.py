@@ -1,7 +1,8 @@
 """Base class of the layers after the LSTM: one linear map of the input, a state of any shape, and the checks.
 
-A new layer is a subclass that defines how many rows of the linear map each part has (`rows`), the shapes of its state
-(`state_shapes`) and the computation (`run`). It is called like the recurrent layers.
+A new layer is a subclass that defines how many rows of the linear map each part has (`rows`), which numbers change
+nothing (`still`), the shapes of its state (`state_shapes`) and the computation (`run`). It is called like the recurrent
+layers.
 
 Shapes: T time steps, B sequences in a batch.
 """
@@ -15,7 +16,8 @@ from torch.nn.utils.rnn import PackedSequence
 
 from companion.layers import errors
 from companion.layers.linear import affine
-from companion.layers.types import Device, State
+from companion.layers.scan import rectangle
+from companion.layers.types import Device, Sequences, State
 
 
 class SequenceLayer(nn.Module):
@@ -57,6 +59,10 @@ class SequenceLayer(nn.Module):
         """Return the number of rows of the linear map for each part."""
         raise NotImplementedError
 
+    def still(self) -> list[float]:
+        """Return for each part the number with which a time step leaves the state as it is: so padding does."""
+        raise NotImplementedError
+
     def state_shapes(self) -> list[tuple[int, ...]]:
         """Return the shapes of the state's tensors for one sequence."""
         raise NotImplementedError
@@ -68,28 +74,37 @@ class SequenceLayer(nn.Module):
         """
         raise NotImplementedError
 
-    def forward(self, input: Tensor, state: Tensor | State | None = None) -> tuple[Tensor, Any]:
+    def forward(self, input: Sequences, state: Tensor | State | None = None) -> tuple[Sequences, Any]:
         """Run over whole sequences.
 
         input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence without a
-        batch. state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one sequence. Returns the
-        output, laid out as the input, with hidden_size features, and the state after the last time step, a tensor or a
-        tuple. TypeError for a PackedSequence. ValueError for an input that has neither 2 nor 3 dimensions, and for an
-        input or a state whose dtype is not that of the parameters. RuntimeError for an input without time steps or with
-        another number of features, and for a state of another shape.
+        batch, or a PackedSequence. state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one
+        sequence. Returns the output, laid out as the input, with hidden_size features, and the state after the last
+        time step of each sequence, a tensor or a tuple. ValueError for an input that has neither 2 nor 3 dimensions,
+        and for an input or a state whose dtype is not that of the parameters. RuntimeError for an input without time
+        steps or with another number of features, and for a state of another shape.
 
-        Note: Pad sequences of different lengths at the end, with finite numbers: outputs do not depend on later steps.
-        The state does: it is the one after the padding. For the state after its own last step, run a sequence alone.
+        Note: Pack sequences of different lengths, as for `torch.nn.LSTM`. If they are only padded at the end, with
+        finite numbers, the outputs are right, too, but the state is the one after the padding.
         """
         x, state = self._checked(input, state)
         dtype = self.weight_ih_l0.dtype
         # half precision has too few digits for gates and for sums over time
         wide = torch.promote_types(dtype, torch.float32)
         # W x_t + b, in its parts
-        parts = affine(x, self.weight_ih_l0, self.bias_ih_l0).to(wide).split(self.parts, dim=-1)
-        output, state = self.run(*parts, tuple(s.to(wide) for s in state))
+        sums = affine(x, self.weight_ih_l0, self.bias_ih_l0).to(wide)
+        if isinstance(input, PackedSequence):
+            # pad the batch to a rectangle with steps that change nothing
+            T, B = len(input.batch_sizes), len(state[0])
+            places = rectangle(input.batch_sizes.tolist(), x.device)
+            still = torch.cat([sums.new_full((rows,), x) for rows, x in zip(self.parts, self.still(), strict=True)])
+            sums = still.repeat(T * B, 1).index_copy(0, places, sums).unflatten(0, (T, B))
+        output, state = self.run(*sums.split(self.parts, dim=-1), tuple(s.to(wide) for s in state))
         output, state = output.to(dtype), tuple(s.to(dtype) for s in state)
-        if input.dim() == 2:
+        if isinstance(input, PackedSequence):
+            output = PackedSequence(output.flatten(0, 1).index_select(0, places), *input[1:])
+            state = tuple(_reordered(s, input.unsorted_indices) for s in state)
+        elif input.dim() == 2:
             output, state = output[:, 0], tuple(s[0] for s in state)
         elif self.batch_first:
             output = output.transpose(0, 1)
@@ -99,12 +114,14 @@ class SequenceLayer(nn.Module):
         __call__ = forward
 
     def _checked(self, input, state):
-        """Check the arguments; return the input as (T, B, input_size) and the state as a tuple of (B, *)."""
+        """Check the arguments; return the input as (T, B, input_size) and the state as a tuple of (B, *).
+
+        The input of a PackedSequence is its data, (N, input_size), and the state has the order of the sorted batch.
+        """
         name, weight = type(self).__name__, self.weight_ih_l0
-        if isinstance(input, PackedSequence):
-            raise TypeError(
-                f"{name} cannot read packed sequences: pad at the end, and ignore those outputs and the last state"
-            )
+        order, packed = None, isinstance(input, PackedSequence)
+        if packed:
+            B, order, input = int(input.batch_sizes[0]), input.sorted_indices, input.data
         if input.dim() not in (2, 3):
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         input = self._cast_back(input)
@@ -117,14 +134,19 @@ class SequenceLayer(nn.Module):
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
             )
-        x = input[:, None] if input.dim() == 2 else input.transpose(0, 1) if self.batch_first else input
+        alone = input.dim() == 2 and not packed
+        if packed:
+            x = input
+        else:
+            x = input[:, None] if alone else input.transpose(0, 1) if self.batch_first else input
+            B = x.size(1)
         if len(x) == 0:
             raise RuntimeError("Expected sequence length to be larger than 0")
         shapes = self.state_shapes()
         if state is None:
-            return x, self.first_state(x, [(x.size(1), *shape) for shape in shapes])
+            return x, self.first_state(x, [(B, *shape) for shape in shapes])
         state = tuple(state) if len(shapes) > 1 else (state,)
-        expected = [shape if input.dim() == 2 else (x.size(1), *shape) for shape in shapes]
+        expected = [shape if alone else (B, *shape) for shape in shapes]
         got = [tuple(s.shape) if isinstance(s, torch.Tensor) else type(s).__name__ for s in state]
         if got != expected:
             raise RuntimeError(
@@ -138,7 +160,7 @@ class SequenceLayer(nn.Module):
                     f"{name}: state is {s.dtype}, the weights are {weight.dtype}. Convert state:"
                     f" state.to({weight.dtype})"
                 )
-        return x, tuple(s[None] for s in state) if input.dim() == 2 else state
+        return x, tuple(s[None] if alone else _reordered(s, order) for s in state)
 
     def _cast_back(self, x):
         """Return what autocast converted to half precision in the weights' type, and other tensors as they are."""
@@ -151,3 +173,8 @@ class SequenceLayer(nn.Module):
     def extra_repr(self) -> str:
         """Return the arguments that `repr` shows."""
         return f"{self.input_size}, {self.hidden_size}" + (", batch_first=True" if self.batch_first else "")
+
+
+def _reordered(x, order):
+    """Return the sequences of a batch, (B, *), in an order of indices; as they are if it is None."""
+    return x if order is None else x.index_select(0, order)

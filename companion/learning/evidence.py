@@ -49,6 +49,18 @@ def spread(runs: Iterable[dict[str, Any]], measured: str, *settings: str) -> dic
     }
 
 
+def row(name: str, tries: list[list[float]], note: str = "") -> str:
+    """Return a line of a table: the mean of each column, and, if there are several, of all, with its range over tries.
+
+    tries: for each seed a list, with a number for each column.
+    """
+    columns = [statistics.mean(column) for column in zip(*tries, strict=True)]
+    means = [statistics.mean(numbers) for numbers in tries]
+    shown = [*columns, statistics.mean(means)] if len(columns) > 1 else columns
+    spread = f"{min(means):.2f} to {max(means):.2f}" if len(tries) > 1 else ""
+    return f"{name:22}{''.join(f'{number:7.2f}' for number in shown)}  {spread:14}{note}".rstrip()
+
+
 def store(name: str, version: Any, runs: Iterable[dict[str, Any]]) -> None:
     """Write the runs as JSON, one on each line, with the versions of the program and of torch.
 

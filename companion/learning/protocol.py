@@ -8,45 +8,51 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 CHOOSING, REPORTED = (100, 101, 102), (0, 1, 2, 3, 4)  # seeds
 GRID = tuple(float(f"{digit}e{power}") for power in range(-5, 2) for digit in (1, 3))  # 0.00001, 0.00003, …, 10, 30
 START = (0.003, 0.01, 0.03)  # where a search begins
 
-Method = tuple[Any, ...]
 Run = dict[str, Any]
-Wanted = tuple[Method, int, float]  # a method, a seed and a learning rate
 
 
-def search(
-    methods: Iterable[Method],
-    compute: Callable[[list[Wanted]], list[Run]],
-    rank: Callable[[Run], Sequence[float]],
-    start: Callable[[Method], Sequence[float]] = lambda method: START,
-) -> tuple[dict[Method, float], list[Run]]:
+# fmt: off
+# A chapter prints this function.
+def search(methods, compute, rank, start=lambda method: START):
     """Return the learning rate chosen for each method, and all runs of the search.
 
-    compute: returns the runs of a list of (method, seed, learning rate), in that order; a run with "diverged" did not
-    end. rank: the numbers by which a run is chosen, smaller ones first, measured on the part for choosing. Rates are
-    compared by the means over three seeds, of the second number only if those of the first are equal. start: the rates
-    of `GRID` with which the search for a method begins. ValueError for other rates.
+    methods: tuples. compute: returns the runs of a list of (method, seed, learning rate), in that order, as
+    dictionaries; one with "diverged" did not end. rank: the numbers by which a run is chosen, smaller ones first,
+    measured on the part for choosing. Rates are compared by the means over three seeds, of the second number only if
+    those of the first are equal. start: the rates of `GRID` with which the search for a method begins. ValueError for
+    other rates.
     """
-    tried: dict[Method, dict[float, list[Run]]] = {method: {} for method in methods}
-    due = {method: list(start(method)) for method in tried}
-    strange = [rate for rates in due.values() for rate in rates if rate not in GRID]
-    if strange:
+    tried = {method: {} for method in methods}  # method → rate → runs
+    due = {method: check(start(method)) for method in tried}
+    while any(due.values()):
+        wanted = [
+            (method, seed, rate)
+            for method in due for rate in due[method] for seed in CHOOSING
+        ]
+        for (method, _, rate), run in zip(wanted, compute(wanted), strict=True):
+            tried[method].setdefault(rate, []).append(run)
+        # beyond the best rate, while it is the lowest or the highest
+        due = {method: next_rates(means(runs, rank)) for method, runs in tried.items()}
+    chosen = {method: best_rate(means(runs, rank)) for method, runs in tried.items()}
+    everything = [run for rates in tried.values() for runs in rates.values() for run in runs]
+    return chosen, everything
+# fmt: on
+
+
+def check(rates: Sequence[float]) -> list[float]:
+    """Return the rates as a list; ValueError for one that the grid does not have."""
+    if strange := [rate for rate in rates if rate not in GRID]:
         raise ValueError(
             f"a search tries rates of 1 or 3 times a power of ten, from {GRID[0]} to {GRID[-1]}: {strange}"
         )
-    while any(due.values()):
-        wanted = [(method, seed, rate) for method in due for rate in due[method] for seed in CHOOSING]
-        for (method, _, rate), run in zip(wanted, compute(wanted), strict=True):
-            tried[method].setdefault(rate, []).append(run)
-        due = {method: next_rates(means(runs, rank)) for method, runs in tried.items()}
-    chosen = {method: best_rate(means(runs, rank)) for method, runs in tried.items()}
-    return chosen, [run for rates in tried.values() for runs in rates.values() for run in runs]
+    return list(rates)
 
 
 def means(tried: dict[float, list[Run]], rank: Callable[[Run], Sequence[float]]) -> dict[float, tuple[float, ...]]:

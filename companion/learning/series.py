@@ -23,6 +23,11 @@ from companion.learning.training import clip_gradients
 from companion.learning.windows import generator_of
 
 SHIPPED = Path(str(files("companion.learning") / "series_files"))
+# Where the parts for learning, choosing and testing end. The weather is tested on each half of 2014 and of 2015.
+ORIGINS = {
+    "weather": ((366, 731, 912), (547, 912, 1096), (731, 1096, 1277), (912, 1277, 1461)),
+    "tank": ((1000, 1400, 2000),),
+}
 POINT_OR_THOUSAND = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
 
 
@@ -187,6 +192,29 @@ def seasonal_persistence(inputs: Tensor, period: int, horizon: int = 1, target: 
     return inputs[start : start + horizon, :, target].T
 
 
+def climatology(learned_from: Tensor, steps: Tensor, reach: int, period: float = 365.25) -> Tensor:
+    """Return the mean at this time of the year as the forecast, (N, 1).
+
+    learned_from: (time, 1), the part that begins at step 0. steps: (N), the steps to be forecast. reach: the mean is
+    over the values that are at most so many steps from the same place in the period (and half a step, as a year is not
+    a whole number of days). ValueError for fewer steps than a period.
+    """
+    if len(learned_from) < period:
+        raise ValueError(f"{len(learned_from)} steps are less than a period of {period:g}")
+    distances = (steps[:, None] - torch.arange(len(learned_from)) + period / 2) % period - period / 2
+    near = (distances.abs() <= reach + 0.5).to(learned_from.dtype)
+    return near @ learned_from / near.sum(1, keepdim=True)
+
+
+def with_season(series: Tensor, period: float = 365.25) -> Tensor:
+    """Return the series with two more variables, the sine and the cosine of the next step's place in the period.
+
+    series: (time, variables). The result is (time, variables + 2). Its last step says when the forecast is for.
+    """
+    angles = 2 * math.pi / period * torch.arange(1, len(series) + 1, dtype=series.dtype)[:, None]
+    return torch.cat([series, angles.sin(), angles.cos()], dim=1)
+
+
 class LinearForecast:
     """Linear autoregression: every forecast is a weighted sum of the window's values, plus a constant.
 
@@ -244,11 +272,11 @@ class Forecaster(nn.Module):
         return inputs[-1, :, :1] + y if self.from_last else y
 
 
-def fit(model, learned_from, held_out, learning_rate, epochs, batch_size=32, seed=0):
+def fit(model, learned_from, held_out, learning_rate, epochs, batch_size=32, seed=0, patience=None):
     """Train on windows in random order, keep the weights with the smallest held-out error, and return the errors.
 
-    learned_from, held_out: (inputs, targets), scaled. Returns the mean absolute error on the held-out part after each
-    epoch, a list. Threads: `in_few_threads`.
+    learned_from, held_out: (inputs, targets), scaled. patience: stop after so many epochs without a smaller error.
+    Returns the mean absolute error on the held-out part after each epoch, a list. Threads: `in_few_threads`.
     """
     inputs, targets = learned_from
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
@@ -264,6 +292,8 @@ def fit(model, learned_from, held_out, learning_rate, epochs, batch_size=32, see
         history.append(mean_absolute_error(ask(model, held_out[0]), held_out[1]))
         if history[-1] == min(history):
             best = copy.deepcopy(model.state_dict())
+        if patience and len(history) - history.index(min(history)) > patience:
+            break
     model.load_state_dict(best)
     return history
 
@@ -302,6 +332,33 @@ def mean_absolute_error(forecasts: Tensor, targets: Tensor) -> float:
     if forecasts.shape != targets.shape:
         raise ValueError(f"forecasts {tuple(forecasts.shape)} and targets {tuple(targets.shape)} must have one shape")
     return (forecasts - targets).abs().mean().item()
+
+
+def rolling_errors(forecast, series, origins, settings=(None,), horizon=1):
+    """Return the setting that is best on the first part for choosing, and the errors on the test parts, a list.
+
+    forecast(learned, start, stop, setting): returns the forecasts (N, horizon) of the steps from start to stop, by a
+    model that learns from the steps before `learned`. series: (time, variables), of which the first is forecast.
+    origins: as in `ORIGINS`.
+    """
+
+    def error(learned, start, stop, setting):
+        forecasts = forecast(learned, start, stop, setting)
+        return mean_absolute_error(forecasts, series[start:stop, 0].unfold(0, horizon, 1))
+
+    learned, start, _ = origins[0]
+    best = min(settings, key=lambda setting: error(learned, learned, start, setting))
+    return best, [error(*cuts, best) for cuts in origins]
+
+
+def linear_forecasts(series, horizon=1):
+    """Return a function for `rolling_errors`, a linear model whose setting is the length of its windows."""
+
+    def forecast(learned, start, stop, length):
+        model = LinearForecast(*windows(series[:learned], length, horizon))
+        return model(windows(series[start - length : stop], length, horizon)[0])
+
+    return forecast
 
 
 def half_width(errors: Tensor, coverage: float = 0.9) -> float:

@@ -207,6 +207,32 @@ class Rewritten(Task):
         return torch.cat([keys * self.values + values, self.keys * self.values + asked]), targets
 
 
+class Copying(Task):
+    """Remember a word of random symbols, and write it after a pause (Hochreiter and Schmidhuber 1997, section 5.1).
+
+    length: of the word. pause: steps between the word and the signal to write. inputs: indices (2 * length + pause, B),
+    0 to 7 the symbols, 8 the pause, 9 each step at which to write. targets: of the same shape, the word's symbols at
+    these steps, `IGNORED` before. Guessing has an accuracy of 1/8.
+    """
+
+    symbols, vocab_size = 8, 10
+
+    def __init__(self, length: int, pause: int, **options: Any) -> None:
+        super().__init__(**options)
+        if length < 1 or pause < 0:
+            raise ValueError(f"there must be one symbol at least, and a pause from 0 on, not {length} and {pause}")
+        self.length, self.pause = length, pause
+
+    def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return one random batch: (inputs, targets)."""
+        word = torch.randint(self.symbols, (self.length, self.batch_size), generator=generator)
+        pause = torch.full((self.pause, self.batch_size), self.symbols)
+        inputs = torch.cat([word, pause, torch.full_like(word, self.symbols + 1)])
+        targets = torch.full_like(inputs, IGNORED)
+        targets[-self.length :] = word
+        return inputs, targets
+
+
 def accuracy(model: nn.Module, task: Task, epoch: int = -1) -> float:
     """Return the share of a task's targets that a model predicts.
 

@@ -32,6 +32,7 @@ CASES = [
 # layers that torch lacks; F.normalize, F.logsigmoid and F.softplus are arithmetic
 WITHOUT_COUNTERPART = [
     "MinGRU",
+    "LogMinGRU",
     "MinLSTM",
     "LinearAttention",
     "GatedLinearAttention",

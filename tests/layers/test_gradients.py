@@ -171,7 +171,7 @@ RECORDERS = {
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("recorder", RECORDERS)
-@pytest.mark.parametrize("name", ["MinGRU", "MinLSTM", "SelectiveSSM"])
+@pytest.mark.parametrize("name", ["MinGRU", "LogMinGRU", "MinLSTM", "SelectiveSSM"])
 def test_recorded_scan_has_gradients(name, recorder):
     layer, x = getattr(companion, name)(3, 4, **float64), torch.randn(5, 2, 3, **float64, requires_grad=True)
     recorded = RECORDERS[recorder](layer, x.detach(), None)
@@ -313,7 +313,9 @@ def test_embedding_under_an_activation_checkpoint(options, use_reentrant):
 
 
 @pytest.mark.parametrize("use_reentrant", [False, True])
-@pytest.mark.parametrize("name, args", [("MinGRU", (3, 4)), ("MinLSTM", (3, 4)), ("SelectiveSSM", (3, 4))])
+@pytest.mark.parametrize(
+    "name, args", [("MinGRU", (3, 4)), ("LogMinGRU", (3, 4)), ("MinLSTM", (3, 4)), ("SelectiveSSM", (3, 4))]
+)
 def test_scans_under_an_activation_checkpoint(name, args, use_reentrant):
     torch.manual_seed(0)
     module, x = getattr(companion, name)(*args, **float64), torch.randn(5, 2, 3, **float64)

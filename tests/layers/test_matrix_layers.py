@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call, grad, vmap
-from torch.nn.utils.rnn import pack_sequence
+from torch.nn import functional as F
 
 from companion import MLSTM, DeltaNet, GatedDeltaNet, GatedLinearAttention, LinearAttention
 from companion.layers.mlstm import stabilised
@@ -20,6 +20,7 @@ float64 = {"dtype": torch.float64}
 KINDS = {
     "linear": (LinearAttention, {}),
     "gated": (GatedLinearAttention, {}),
+    "gated by head": (GatedLinearAttention, {"per_key": False}),
     "delta": (DeltaNet, {}),
     "delta to 2": (DeltaNet, {"most": 2}),
     "gated delta": (GatedDeltaNet, {}),
@@ -57,7 +58,9 @@ def by_equations(layer, x, state):
         read, new = [], []
         for head in range(heads):
             parts = [wides[p * layer.hidden_size + head * size :][:size] for p in range(wide)]
+            per_key = isinstance(layer, GatedLinearAttention) and layer.per_key
             g = [gates[p * heads + head] for p in range(len(gates) // heads)]
+            g = [gates[head * size :][:size]] if per_key else g
             if is_mlstm:
                 q, k, v, o = parts
                 k, i, f = k / math.sqrt(size), g[0].exp(), σ(g[1])
@@ -68,7 +71,7 @@ def by_equations(layer, x, state):
                 q, k, v = parts
                 q, k = q / q.norm(), k / k.norm()
                 alpha = σ(g[0]) if isinstance(layer, (GatedLinearAttention, GatedDeltaNet)) else 1
-                S = alpha * state[0][head]
+                S = alpha ** (1 / 16 if per_key else 1) * state[0][head]  # a gate for each column
                 if isinstance(layer, DeltaNet):
                     v = layer.most * σ(g[-1]) * (v - S @ k)
                 S = S + torch.outer(v, k)
@@ -280,12 +283,14 @@ def test_half_precision_keeps_its_digits(kind, more, autocast):
 def test_layer_is_an_ordinary_module(kind, more):
     layer = kind(2, 6, 3, **more, **float64)
     rows = 24 + 6 if kind is MLSTM else 18 + 3 * ("Gated" in kind.__name__) + 3 * ("Delta" in kind.__name__)
+    rows += 3 * (kind is GatedLinearAttention and not more)  # 6 gates, one for each feature
     names, parameters = zip(*layer.named_parameters(), strict=True)
     assert (
         names == ("weight_ih_l0", "bias_ih_l0") and parameters[0].shape == (rows, 2) and parameters[1].shape == (rows,)
     )
-    assert all(p.abs().max() <= 2**-0.5 and p.abs().max() > 0.5 for p in parameters)
-    assert repr(layer) == f"{kind.__name__}(2, 6, num_heads=3{', most=2' if more else ''})"
+    drawn = [p[:18] for p in parameters]
+    assert all(p.abs().max() <= 2**-0.5 and p.abs().max() > 0.5 for p in drawn)
+    assert repr(layer) == f"{kind.__name__}(2, 6, num_heads=3{''.join(f', {k}={v}' for k, v in more.items())})"
     assert repr(kind(2, 3, batch_first=True)) == f"{kind.__name__}(2, 3, batch_first=True)"
     assert {p.device.type for p in kind(2, 6, 3, **more, device="meta").parameters()} == {"meta"}
     twin, x = kind(2, 6, 3, **more, **float64), randn(4, 5, 2)
@@ -301,13 +306,28 @@ def test_layer_is_an_ordinary_module(kind, more):
     close([each], [together.transpose(0, 1)])
 
 
+def test_gates_begin_as_published():
+    """Check the code of xLSTM and of Gated DeltaNet: its gates, without the input, are e^(-A Δ)."""
+    torch.manual_seed(0)
+    layer = MLSTM(50, 400, 100, **float64)
+    (*_, i, f), (*_, weights) = layer.bias_ih_l0.split(layer.parts), layer.weight_ih_l0.split([1600, 200])
+    assert (weights == 0).all() and f.equal(torch.linspace(3, 6, 100, **float64))
+    assert abs(i.mean()) < 0.03 and 0.08 < i.std() < 0.12
+    for kind, options in ((GatedDeltaNet, {}), (GatedLinearAttention, {"per_key": False})):
+        layer = kind(3, 4000, 4000, **options, **float64)
+        rates = -F.logsigmoid(layer.bias_ih_l0[12000:16000])
+        assert 0 < rates.min() < 1e-4 and 1.3 < rates.max() < 1.6
+        # the mean of A is 8, and that of Δ (0.1 - 0.001) / log 100
+        assert abs(rates.mean() / (8 * 0.099 / math.log(100)) - 1) < 0.06
+        assert abs(rates.log().mean() - (math.log(16) - 1 + math.log(0.01))) < 0.1
+
+
 @kinds
 def test_wrong_inputs_are_refused(kind, more):
     layer, x, name = kind(3, 4, 2, **more), torch.randn(5, 2, 3), kind.__name__
     state = layer(x)[1]
     expected = str([(2, *shape) for shape in layer.state_shapes()])
     refused = [
-        (TypeError, f"{name} cannot read packed sequences", pack_sequence([x[:, 0], x[:2, 1]])),
         (ValueError, f"{name}: Expected input to be 2D or 3D, got 4D instead", x[None]),
         (ValueError, f"{name}: input is torch.float64, the weights are torch.float32", x.double()),
         (RuntimeError, "Expected 3, got 4", torch.randn(5, 2, 4)),

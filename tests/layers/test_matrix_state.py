@@ -38,15 +38,18 @@ shapes = st.lists(st.integers(1, 2), max_size=2)
 @settings(max_examples=examples(40))
 @given(
     st.integers(1, 12), shapes, st.integers(1, 4), st.integers(1, 3), st.integers(1, 13), st.booleans(), st.booleans(),
-    st.booleans(),
-    st.sampled_from([0, 1e-9, 1e-2, 1, 30]), st.integers(0, 99),
+    st.booleans(), st.booleans(),
+    st.sampled_from([0, 1e-9, 1e-2, 1, 30, 1000]), st.integers(0, 99),
 )  # fmt: skip
-def test_loop_chunks_and_parallel_form_are_equal(T, shape, K, V, size, corrects, unit, begins_at_zeros, forgets, seed):
-    """Check outputs, state and gradients, for α from 1 to e^-30, β from 0 to 2, and keys of any length."""
+def test_loop_chunks_and_parallel_form_are_equal(
+    T, shape, K, V, size, corrects, unit, begins_at_zeros, per_key, forgets, seed
+):
+    """Check outputs, state and gradients, for α from 1 to e^-1000, β from 0 to 2, and keys of any length."""
     torch.manual_seed(seed)
     q, k, v = randn(T, *shape, K), randn(T, *shape, K), randn(T, *shape, V)
     k = F.normalize(k, dim=-1) if unit else k
-    log_alpha, beta = -forgets * torch.rand(T, *shape, **float64), 2 * torch.rand(T, *shape, **float64)
+    log_alpha = -forgets * torch.rand(T, *shape, *([K] if per_key else []), **float64)
+    beta = 2 * torch.rand(T, *shape, **float64)
     beta[torch.rand(T) < 0.2] = 2 * torch.randint(2, (), **float64)  # a step that writes nothing, or reflects
     S = torch.zeros(*shape, V, K, **float64) if begins_at_zeros else randn(*shape, V, K)
     inputs = q, k, v, log_alpha, beta, S
@@ -60,6 +63,28 @@ def test_loop_chunks_and_parallel_form_are_equal(T, shape, K, V, size, corrects,
 def start(T, K, V, alpha=1.0, beta=1.0):
     """Return constant gates, and a state of zeros."""
     return torch.full((T,), alpha, **float64).log(), torch.full((T,), beta, **float64), torch.zeros(V, K, **float64)
+
+
+@pytest.mark.parametrize("corrects", [False, True])
+@pytest.mark.parametrize("way", [loop, chunks])
+def test_gates_for_features_of_the_key_multiply_columns(way, corrects):
+    """Compare with the equation, S Diag( α ) in place of α S, and equal gates with one gate."""
+    torch.manual_seed(0)
+    q, k, v, log_alpha, S = (
+        randn(40, 3),
+        F.normalize(randn(40, 3), dim=-1),
+        randn(40, 2),
+        -randn(40, 3).abs(),
+        randn(2, 3),
+    )
+    beta, outputs, after = torch.rand(40, **float64), [], S
+    for t in range(40):
+        after = after @ torch.diag(log_alpha[t].exp())
+        after = after + beta[t] * torch.outer(v[t] - after @ k[t] if corrects else v[t], k[t])
+        outputs.append(after @ q[t])
+    close(way(q, k, v, log_alpha, beta, S, corrects), [torch.stack(outputs), after])
+    one = log_alpha[:, :1]
+    close(way(q, k, v, one.expand(40, 3), beta, S, corrects), way(q, k, v, one[:, 0], beta, S, corrects))
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.8])

@@ -47,7 +47,8 @@ def test_copies_the_weights():
 
 MODULES = {
     "Embedding": (5, 3), "RNNCell": (3, 4), "LSTMCell": (3, 4), "GRUCell": (3, 4), "RNN": (3, 4), "LSTM": (3, 4, 2),
-    "GRU": (3, 4), "MinGRU": (3, 4), "MinLSTM": (3, 4), "LinearAttention": (3, 4, 2), "GatedLinearAttention": (3, 4),
+    "GRU": (3, 4), "MinGRU": (3, 4), "LogMinGRU": (3, 4), "MinLSTM": (3, 4),
+    "LinearAttention": (3, 4, 2), "GatedLinearAttention": (3, 4),
     "DeltaNet": (3, 4), "GatedDeltaNet": (3, 4), "MLSTM": (3, 4), "SelectiveSSM": (3, 4), "MultiheadAttention": (4, 2),
     "AdditiveAttention": (3, 4, 5), "TransformerEncoderLayer": (4, 2, 8),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call, grad, vmap
 from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
-from companion import Embedding, MinGRU, MinLSTM, by_hand, scan
+from companion import Embedding, LogMinGRU, MinGRU, MinLSTM, by_hand, scan
 from companion.layers.scan import chunks, loop, pairs
 from companion.learning.generation import generate
 from companion.learning.sequence_model import SequenceModel
@@ -20,7 +20,7 @@ from companion.learning.windows import ConsecutiveWindows
 from tests.layers.torch_comparison import examples, near
 
 float64 = {"dtype": torch.float64}
-layers = pytest.mark.parametrize("kind", [MinGRU, MinLSTM])
+layers = pytest.mark.parametrize("kind", [MinGRU, LogMinGRU, MinLSTM])
 
 
 def with_gradients(run, *inputs):
@@ -88,7 +88,8 @@ def recorded_operations(tensor):
 
 @settings(max_examples=examples(60))
 @given(
-    st.sampled_from([MinGRU, MinLSTM]), st.integers(1, 3), st.booleans(), st.booleans(), st.booleans(), st.booleans(),
+    st.sampled_from([MinGRU, LogMinGRU, MinLSTM]), st.integers(1, 3),
+    st.booleans(), st.booleans(), st.booleans(), st.booleans(),
     st.lists(st.integers(1, 7), min_size=1, max_size=4), st.booleans(), st.integers(0, 99),
 )  # fmt: skip
 def test_layer_by_scan_equals_the_layer_in_a_loop(
@@ -120,8 +121,10 @@ def test_layer_equals_its_equations(kind):
     for row in range(2):
         h = torch.zeros(4, **float64)
         for t in range(6):
-            parts = (W @ x[t, row] + b).chunk(2 if kind is MinGRU else 3)
-            if kind is MinGRU:
+            parts = (W @ x[t, row] + b).chunk(3 if kind is MinLSTM else 2)
+            if kind is not MinLSTM:
+                if kind is LogMinGRU:
+                    parts = parts[0], torch.where(parts[1] < 0, torch.sigmoid(parts[1]), parts[1] + 0.5)
                 new = 1 - torch.sigmoid(parts[0])  # the paper's z
                 h = (1 - new) * h + new * parts[1]
             else:
@@ -162,7 +165,7 @@ def test_layer_can_replace_torchs(kind):
     layer = kind(2, 3, **float64)
     names, parameters = zip(*layer.named_parameters(), strict=True)
     assert names == ("weight_ih_l0", "bias_ih_l0") and repr(layer) == f"{kind.__name__}(2, 3)"
-    assert parameters[0].shape == ((2 if kind is MinGRU else 3) * 3, 2)
+    assert parameters[0].shape == ((3 if kind is MinLSTM else 2) * 3, 2)
     assert [*kind(2, 3, bias=False).state_dict()] == ["weight_ih_l0"]
     x = torch.randn(4, 5, 2, **float64)
     assert (

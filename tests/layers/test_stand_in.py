@@ -156,6 +156,23 @@ def test_replaced_and_tied_parameters(name):
     close(ours(x), theirs(x))
 
 
+def test_recurrent_weights_stay_orthogonal_while_they_learn():
+    """Check that torch's parametrization holds for both RNNs, and that they learn the same."""
+    x, outputs = torch.randn(9, 2, 4, **float64), []
+    for layer in pair("RNN", 4, 6, **float64):
+        parametrizations.orthogonal(layer, "weight_hh_l0")
+        first = layer.weight_hh_l0.detach().clone()
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        for _ in range(5):
+            optimizer.zero_grad()
+            layer(x)[0].square().sum().backward()
+            optimizer.step()
+        W = layer.weight_hh_l0
+        assert torch.allclose(W @ W.T, torch.eye(6, **float64)) and not torch.allclose(W, first, atol=0.01)
+        outputs.append(layer(x))
+    close(*outputs)
+
+
 @pytest.mark.parametrize("name", RECURRENT)
 def test_vmap_and_func(name):
     """Check a gradient for each example, and several models at once."""

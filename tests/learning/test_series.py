@@ -10,6 +10,7 @@ from companion.learning.series import (
     Forecaster,
     LinearForecast,
     Scaling,
+    climatology,
     fed_back,
     fit,
     half_width,
@@ -19,6 +20,7 @@ from companion.learning.series import (
     seasonal_persistence,
     water_tank,
     windows,
+    with_season,
 )
 
 float64 = {"dtype": torch.float64}
@@ -91,6 +93,32 @@ def test_baseline_forecasts():
         LinearForecast(*windows(series[:28], 12))
 
 
+def test_climatology_is_the_mean_at_this_place_in_the_period():
+    series = positions(60, 1)  # step t has the value 10 t
+    steps = torch.tensor([60, 85])
+    assert climatology(series, steps, 0, 24).tolist() == [[(120 + 360) / 2], [(130 + 370) / 2]]
+    assert climatology(series, steps[:1], 1, 24).item() == sum((110, 120, 130, 350, 360, 370, 590)) / 7
+    year = torch.cos(2 * math.pi * torch.arange(1461, **float64) / 365.25)[:, None]
+    forecast = climatology(year[:731], torch.arange(731, 1461), 0)
+    assert (forecast - year[731:]).abs().max() < 0.02  # years that are not a whole number of days stay in step
+    with pytest.raises(ValueError, match="20 steps are less than a period of 24"):
+        climatology(series[:20], steps, 0, 24)
+
+
+def test_the_season_is_that_of_the_next_step():
+    season = with_season(positions(50), 24)
+    assert season[:, :2].equal(positions(50)) and season.shape == (50, 4)
+    assert season[[23, 47], 2:].allclose(torch.tensor([0.0, 1.0], **float64))  # the next step begins a period
+    assert season[5, 2:].allclose(torch.tensor([1.0, 0.0], **float64))  # a quarter
+
+
+def test_a_change_is_no_other_linear_model():
+    """Check what a chapter says: a window has the last value, so least squares finds the same forecasts."""
+    inputs, targets = windows(water_tank(200), 5)
+    change = LinearForecast(inputs, targets - persistence(inputs))
+    assert (persistence(inputs) + change(inputs)).allclose(LinearForecast(inputs, targets)(inputs))
+
+
 def test_scaling_there_and_back():
     series = torch.randn(50, 2, generator=torch.Generator().manual_seed(0), **float64) * torch.tensor([3.0, 500.0]) + 7
     scaling = Scaling(series[:30])
@@ -138,6 +166,10 @@ def test_fit_keeps_the_best_weights():
         errors.append(mean_absolute_error(model(inputs), targets))
         assert errors[-1] == min(history) < history[-1]
     assert errors[0] == errors[1]
+    torch.manual_seed(0)
+    model = Forecaster(nn.RNN(1, 4, **float64))
+    patient = fit(model, windows(series[:100], 5), windows(series[95:], 5), 0.3, epochs=50, patience=2)
+    assert patient[:3] == history and len(patient) == patient.index(min(patient)) + 1 + 2 < 50
     new = Forecaster(nn.RNN(1, 4, **float64), horizon=2, from_last=True)
     nn.init.zeros_(new.linear.weight), nn.init.zeros_(new.linear.bias)
     assert new(inputs).equal(persistence(inputs, 2))

@@ -10,7 +10,7 @@ from torch import nn
 import companion
 from companion.layers.initialisation import chrono_
 from companion.learning.sequence_model import OneHot, SequenceModel
-from companion.learning.tasks import Adding, Brackets, Cups, Recall, Rewritten, accuracy
+from companion.learning.tasks import Adding, Brackets, Copying, Cups, Recall, Rewritten, accuracy
 from companion.learning.training import IGNORED
 from tests.layers.torch_comparison import pair
 
@@ -19,6 +19,7 @@ TASKS = {
     "recall of many gaps": Recall((0, 9), batch_size=6, batches=3),
     "brackets": Brackets(12, deepest=3, batch_size=6, batches=3),
     "adding": Adding(7, batch_size=6, batches=3),
+    "copying": Copying(3, 4, batch_size=6, batches=3),
     "cups": Cups(4, 7, batch_size=6, batches=3),
     "rewritten": Rewritten(3, 4, 7, batch_size=6, batches=3),
 }
@@ -99,6 +100,19 @@ def test_adding_asks_for_the_two_marked_numbers(length, dtype):
     assert math.isclose(Adding.loss(outputs, targets), by_hand, rel_tol=1e-5)
 
 
+@pytest.mark.parametrize(("length", "pause"), [(1, 0), (4, 8), (3, 1)])
+def test_copying_asks_for_the_word_after_the_pause(length, pause):
+    task, seen = Copying(length, pause, batch_size=50, batches=4), set()
+    for inputs, targets in task.epoch(0):
+        assert inputs.dtype == targets.dtype == torch.int64
+        for read, answer in zip(inputs.T.tolist(), targets.T.tolist(), strict=True):
+            word = read[:length]
+            assert read == word + [8] * pause + [9] * length
+            assert answer == [IGNORED] * (length + pause) + word
+            seen |= {*word}
+    assert seen == {*range(8)}
+
+
 @pytest.mark.parametrize(("cups", "length"), [(2, 1), (2, 9), (3, 20), (5, 40)])
 def test_cups_targets_are_the_places_of_the_ball(cups, length):
     """Check the targets by moving the cups' contents and looking for the ball after each step."""
@@ -160,6 +174,8 @@ def test_rewritten_asks_for_the_last_value(keys, values, writes):
         (lambda: Adding(1), "length must be at least 2, not 1"),
         (lambda: Cups(1, 5), "there must be two cups and one step at least, not 1 and 5"),
         (lambda: Cups(3, 0), "not 3 and 0"),
+        (lambda: Copying(0, 3), "there must be one symbol at least, and a pause from 0 on, not 0 and 3"),
+        (lambda: Copying(2, -1), "not 2 and -1"),
         (lambda: Rewritten(0, 2, 3), "there must be a key, two values, and as many writes as keys, not 0, 2 and 3"),
         (lambda: Rewritten(2, 1, 3), "not 2, 1 and 3"),
         (lambda: Rewritten(4, 2, 3), "not 4, 2 and 3"),

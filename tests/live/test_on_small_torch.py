@@ -20,12 +20,13 @@ SLOW_CELLS = {
     "complaints": "check-past-cell solution-answers solution-distance",
     "gru": "solution-no-reset-picture",
     "language_model": "learns-and-writes perplexity-picture counts-table",
+    "comparing": "two-answers-runs by-rate search-run solution-start",
     "matrix_state": "learns",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-longer",
     "newton": "solution-newton",
     "state_tracking": "selective-learns",
     "step_sizes": (
-        "learning-rates-run learning-rates-picture adam-five-seeds overfitting-run overfitting-picture solution-rates"
+        "learning-rates-run learning-rates-picture overfitting-run overfitting-picture solution-rates"
     ),
     "todays_models": "solution-more-keys",
     "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",

@@ -70,6 +70,7 @@ def no_python():
 # The chapters that train and measure, which take much longer than the others.
 LONG = (
     "attention",
+    "comparing",
     "first_network",
     "forget_bias",
     "language_model",

@@ -34,6 +34,7 @@ NEEDS = {
     "gru": ("lstm",),
     "forget_bias": ("lstm", "vanishing"),
     "memory": ("gru", "forget_bias"),
+    "comparing": ("memory",),
     "language_model": ("lstm", "step_sizes"),
     "sizes": ("language_model",),
     "units": ("language_model",),

@@ -172,7 +172,7 @@ def describe(app, what, name, thing, options, lines):
 # Types that the package has for type checkers, and what they stand for.
 TYPES = {
     "input: Any, hx: Any": "input: Tensor | PackedSequence, hx: Tensor | None",
-    "tuple[Tensor, Any]": "tuple[Tensor, Tensor | tuple[Tensor, ...]]",
+    "tuple[Sequences, Any]": "tuple[Tensor | PackedSequence, Tensor | tuple[Tensor, ...]]",
     "Iterable[Any]": "Iterable[Module]",
     "**call: Any": "**call",
     "Sequences": "Tensor | PackedSequence",

@@ -1,0 +1,244 @@
+"""Test the bench: what it loads, what its check finds, how it sizes layers, and the whole command."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import companion
+from companion.bench import measure, table
+from companion.bench.__main__ import main, parts_of
+from companion.bench.check import check
+from companion.bench.load import Refused, Wrapped, count, load, size_of
+from companion.learning import evidence
+from tests.bench import layers
+from tests.project.paths import ROOT
+
+FILE = Path(layers.__file__)
+
+
+def test_layers_are_loaded_by_file_or_module(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "neighbour.py").write_text("SIZE = 3\n")
+    (tmp_path / "mine.py").write_text(
+        "import torch\nfrom neighbour import SIZE\ndef make(i, h): return torch.nn.GRU(i, h)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    make, digest = load("mine.py:make")
+    assert isinstance(make(2, 3), nn.GRU)
+    (tmp_path / "mine.py").write_text("import torch\ndef make(i, h): return torch.nn.RNN(i, h)\n# changed\n")
+    again, other = load(f"{tmp_path}/mine.py:make")
+    assert isinstance(again(2, 3), nn.RNN) and digest != other
+    assert load("companion:MinGRU")[0] is companion.MinGRU
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("mine.py", "'mine.py' does not name a layer: write path.py:Name"),
+        ("nothing.py:Mine", "there is no file 'nothing.py' in "),
+        ("nothing:Mine", "importing nothing failed: ModuleNotFoundError: No module named 'nothing'"),
+        ("faulty.py:Mine", "importing faulty.py failed: ZeroDivisionError: division by zero (faulty.py, line 2)"),
+        (f"{FILE}:Leak", "no class or function 'Leak'; it has Leaky, OffByOne"),
+        ("companion:MinGRUU", "companion has no class or function 'MinGRUU'; it has MinGRU"),
+    ],
+)
+def test_what_cannot_be_loaded_is_named(where, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.chdir(tmp_path)
+    Path("faulty.py").write_text("one = 1\none / 0\n")
+    with pytest.raises(Refused) as refused:
+        load(where)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", [layers.Leaky, layers.AsDictionary, nn.LSTM, companion.MLSTM, companion.MinLSTM])
+def test_equal_forms_pass(kind):
+    before = torch.get_rng_state()
+    assert check(kind) < 1e-10 and torch.get_default_dtype() == torch.float32
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+STEPWISE = "one call over 37 steps differs from one step at a time, "
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (layers.OffByOne, STEPWISE + "first in the output of step 1,"),
+        (layers.WrongLater, STEPWISE + "not in the output, at most by "),
+        (layers.WrongInLongCalls, STEPWISE + "first in the output of step 0"),
+        (layers.WrongGradient, "pieces of 1, 16, 5, 2, 13 steps|one step at a time, not in the output, .*weight.grad"),
+        (layers.OtherInEvaluation, "differs from one call in evaluation mode, first in the output of step 0"),
+        (lambda *sizes: nn.LSTM(*sizes, bidirectional=True), STEPWISE + "first in the output of step 0"),
+        (lambda *sizes: nn.LSTM(*sizes, batch_first=True), r"with the state that it returned failed: .*\(1, 37, "),
+        (layers.Few, "Few.5, 1. failed: TypeError: .*positional arguments"),
+        (layers.no_module, "no_module.5, 1. is a function, not a torch.nn.Module"),
+        (layers.Untrained, "Untrained.5, 1. does not learn: it has no parameters"),
+        (layers.Detached, "does not learn: its output depends on no parameter"),
+        (layers.Spare, "^spare: without effect on what Spare"),
+        (layers.OutputAlone, r"must return \(output, state\), not Tensor"),
+        (layers.LastAlone, r"turned an input \(T, B, features\) \(1, 1, 5\) into \(1, 1\)"),
+        (layers.Stateless, "returned a state that cannot be handed on: it must consist of tensors"),
+        (layers.Growing, r"grows: \[\(4, 3, 5\)\] after 4 steps, \[\(41, 3, 5\)\] after 37 more"),
+        (layers.Random, "returns other numbers when called again: it must not draw any, as dropout does"),
+        (layers.Infinite, "returns numbers that are not finite, for inputs near 1"),
+        (layers.Failing, r"without a state failed: AttributeError: .*'missing' \(layers.py, line \d+\)"),
+    ],
+)
+def test_faults_are_named(kind, message):
+    with pytest.raises(Refused, match=message):
+        check(kind)
+
+
+def test_a_step_becomes_a_layer():
+    make, _ = load(f"{FILE}:PeepholeStep")
+    layer = make(3, 4)
+    assert layer.weight_cf_l0.shape == (4,) and layer(torch.randn(5, 2, 3))[0].shape == (5, 2, 4)
+    assert check(make) < 1e-10 and make.__name__ == "PeepholeStep"
+
+
+def test_layers_are_sized_by_state_or_parameters():
+    assert [size_of(nn.LSTM, 32, numbers, True) for numbers in (64, 1024)] == [32, 512]
+    assert size_of(nn.GRU, 32, 64, True) == 64 and size_of(companion.SelectiveSSM, 32, 64, True) == 4
+    assert size_of(companion.DeltaNet, 32, 256, True) == 16
+    assert size_of(layers.AsDictionary, 32, 63, True) == 64  # heads refuse 63
+    for kind in (nn.LSTM, nn.GRU, companion.MLSTM):
+        wanted = count(nn.LSTM(16, 48))
+        sizes = {size: abs(count(kind(16, size)) - wanted) for size in range(1, 300)}
+        assert size_of(kind, 16, wanted, False) == min(sizes, key=sizes.get)
+    with pytest.raises(Refused, match="no hidden_size gives about 64 numbers of state; the nearest, .*, gives 5"):
+        size_of(layers.FixedState, 32, 64, True)
+
+
+def test_cost_counts_what_is_kept():
+    layer = Wrapped(nn.RNN, 16, 32)
+    assert layer.numbers == layer.hidden_size == 32
+    assert measure.cost(layer, rounds=1)["kept"] == 4 * 32 * 65 / 64  # h of each of 64 steps, and the first
+    assert measure.cost(Wrapped(nn.LSTM, 16, 48))["time"] == pytest.approx(1, rel=0.8)
+
+
+def test_runs_are_reproducible_and_parts_apart(monkeypatch):
+    original = measure.data_of
+
+    def little(name, seed):
+        data = original(name, seed)
+        if name == "text":
+            return data._replace(epochs=1)
+        for task in data[:3]:
+            task.batches = 2
+        return data
+
+    monkeypatch.setattr(measure, "data_of", little)
+    for part in ("recall 64", "cups", "copying"):
+        runs = [measure.run(part, nn.GRU, 0, rate) for rate in (0.01, 0.01, 0.02)]
+        assert runs[0] == runs[1] != runs[2] and runs[0]["choose"] != runs[0]["test"]
+    assert runs[0]["parameters"] == pytest.approx(6400, rel=0.03)
+    learn, choose, test = original("text", 0)[:3]
+    assert learn.inputs.shape[0] > 7 * choose.inputs.shape[0] == 7 * test.inputs.shape[0]
+    batches = [next(part.epoch(-1))[0] for part in original("cups", 0)[:3]]
+    assert not torch.equal(batches[1], batches[2]) and [len(batch) for batch in batches] == [20, 80, 80]
+
+
+def test_baselines():
+    cups = measure.baselines("cups")
+    assert cups["guessing"] == pytest.approx(2 / 3) and 0.6 < cups["counts"] < 0.65  # the first steps can be counted
+    assert measure.baselines("recall 64")["counts"] == pytest.approx(7 / 8, abs=0.01)
+    text = measure.baselines("text")
+    assert table.shown("text", text["guessing"]) == "54.00" and table.shown("text", text["counts"]) == "3.71"
+
+
+def test_the_whole_command(tmp_path):
+    command = [sys.executable, "-m", "companion.bench", f"{FILE}:Leaky", "--quick", "--only", "cups,text"]
+    runs = [
+        subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    first, second = runs
+    assert "run 2, of 2 at least: text, rate 0.01, seed 0: " in first.stderr and "at least" not in second.stderr
+    assert "stored in Leaky.bench.json; after an interruption, the same command goes on" in first.stderr
+    assert first.stdout == second.stdout and first.stdout.endswith("It is no evidence.\n")
+    for line in ("Shell game, three cups", "English text, perplexity", "Leaky (yours)", "guessing", "counts"):
+        assert line in first.stdout
+    stored = json.loads((tmp_path / "Leaky.bench.json").read_text())
+    assert [run["part"] for run in stored["runs"]] == ["cups", "text"]
+    failed = subprocess.run(
+        [*command[:3], f"{FILE}:OffByOne"], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert failed.returncode == 1 and failed.stderr.startswith("refused: OffByOne(5, ")
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Replace measured runs by made-up ones, of which the rate 0.3 is the best, and return the list of calls."""
+    calls = []
+
+    def run(part, make, seed, rate):
+        calls.append((part, seed, rate))
+        if rate > 0.3 or seed == 3:
+            raise FloatingPointError
+        result = round(1 - rate, 4)
+        return {"parameters": 1000, "state": 64, "loss": 1.0, "choose": result, "test": result + seed / 100}
+
+    monkeypatch.setattr(measure, "run", run)
+    return calls
+
+
+def test_rates_are_searched_and_five_others_reported(runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    main([f"{FILE}:Leaky", "--only", "cups"])
+    assert [rate for _, seed, rate in runs if seed == 101] == [0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
+    assert [(seed, rate) for _, seed, rate in runs if seed < 100] == [(seed, 0.3) for seed in range(5)]
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "1 diverged" in line]
+    # 100 · (0.3 - seed / 100) for seeds 0, 1, 2, 4
+    assert line.split() == ["Leaky", "(yours),", "1", "diverged", "28.2", "26.0", "30.0", "0.3", "1,000", "64"]
+
+
+def test_an_interruption_loses_no_run_and_another_layer_uses_none(runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    whole = measure.run
+
+    def stops(*settings):
+        if len(runs) == 4:
+            raise KeyboardInterrupt
+        return whole(*settings)
+
+    monkeypatch.setattr(measure, "run", stops)
+    with pytest.raises(SystemExit) as stopped:
+        main([f"{FILE}:Leaky", "--only", "cups", "--store", "mine.json"])
+    assert stopped.value.code == 130 and "interrupted: the same command goes on" in capsys.readouterr().err
+    monkeypatch.setattr(measure, "run", whole)
+    main([f"{FILE}:Leaky", "--only", "cups", "--store", "mine.json"])
+    assert len(runs) == len({*runs}) == 23
+    stored = json.loads(Path("mine.json").read_text())
+    Path("mine.json").write_text(json.dumps(stored | {"key": {"layer": "another"}}))
+    main([f"{FILE}:Leaky", "--only", "cups", "--store", "mine.json"])
+    assert len(runs) == 46 and "another version of the layer" in capsys.readouterr().err
+
+
+def test_stored_rows_are_shown_or_missed(runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(evidence, "FOLDER", tmp_path)
+    arguments = [f"{FILE}:Leaky", "--only", "cups", "--quick"]
+    main(arguments)
+    assert "rows of the companion's layers are missing" in capsys.readouterr().err
+    row = {"part": "cups", "kind": "LSTM", "seed": 0, "learning_rate": 0.03, "parameters": 6400, "state": 64, "test": 0}
+    evidence.store("bench", measure.VERSION, [row | {"chosen": True}, row | {"chosen": False, "test": 0.5}])
+    main(arguments)
+    assert "LSTM 100.0 100.0 100.0 0.03 6,400 64" in " ".join(capsys.readouterr().out.split())
+    evidence.store("bench", measure.VERSION + 1, [row | {"chosen": True}])
+    main(arguments)
+    captured = capsys.readouterr()
+    assert f"version {measure.VERSION + 1} of the bench" in captured.err and "  LSTM" not in captured.out
+
+
+def test_names_of_parts():
+    assert parts_of("recall") == ["recall 64", "recall 256", "recall 1024"]
+    assert parts_of("text,cups,recall 4096") == ["text", "cups", "recall 4096"]
+    for names in ("nothing", "recall many", ""):
+        with pytest.raises(Exception, match="is not a list of recall, recall 64"):
+            parts_of(names)
