@@ -1,4 +1,4 @@
-"""Evidence for the chapters on layers after the LSTM: twelve layers on six tasks; about three hours on one core.
+"""Evidence for the chapters on layers after the LSTM: fifteen layers on six tasks; about three hours on one core.
 
     python benchmarks/evidence_layers.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_layers.py --again   recompute all runs
@@ -57,6 +57,11 @@ LAYERS = {
     "LinearAttention": lambda *sizes: companion.LinearAttention(*sizes, HEADS),
     "DeltaNet": lambda *sizes: companion.DeltaNet(*sizes, HEADS),
     "DeltaNet, β to 2": lambda *sizes: companion.DeltaNet(*sizes, HEADS, most=2.0),
+    "GatedLinearAttention": lambda *sizes: companion.GatedLinearAttention(*sizes, HEADS),
+    "GatedLinearAttention, per head": lambda *sizes: companion.GatedLinearAttention(*sizes, HEADS, per_key=False),
+    "MLSTM": lambda *sizes: companion.MLSTM(*sizes, HEADS),
+    "GatedDeltaNet, β to 2": lambda *sizes: companion.GatedDeltaNet(*sizes, HEADS, most=2.0),
+    "LogMinGRU": companion.LogMinGRU,
     "SelectiveSSM": companion.SelectiveSSM,
 }
 

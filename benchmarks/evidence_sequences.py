@@ -1,53 +1,106 @@
-"""Evidence for the chapter on sequences: the language of country names; half an hour on one core.
+"""Evidence for the chapter on names: in which language is the name of a country; half an hour on one core.
 
     python benchmarks/evidence_sequences.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_sequences.py --again   recompute all runs
 
-The countries are dealt out to five folds. Each of five models of a kind is trained on four folds, from a seed of its
-own, and tested on the fifth. One of three settings (a learning rate, or for naive Bayes its alpha) and the number of
-epochs up to 12 are chosen for each fold without its data: by a model that is trained on three of the other folds and
-evaluated on the fourth. All networks have about as many parameters. Output: companion/learning/evidence/sequences.json.
+The countries are divided into five folds; a method is a kind of model and the fold that is reported. Three models with
+each learning rate (for naive Bayes: each alpha) learn from three of the other folds and are evaluated on the fourth
+after every epoch, until `PATIENCE` epochs in a row are no better. Their best accuracies choose the rate. The mean of
+their best epochs is the number of epochs of the model that is reported, which learns from all four other folds.
+Networks have about as many parameters as each other and as the counts of the most frequent pieces. Output:
+companion/learning/evidence/sequences.json.
 """
 
+import functools
 import itertools
+import statistics
 import sys
+from collections import Counter
 
 import torch
-from evidence_runs import main
+from evidence_protocol import count, main
 from torch import nn
 from torch.utils.data import DataLoader
 
-from companion.learning import evidence
+from companion.learning import evidence, protocol
 from companion.learning.classifier import SequenceClassifier, answers, confusion, learn
 from companion.learning.examples import ByLength, collate, hold_out, load_examples, pairs
-from companion.learning.ngrams import BagClassifier, NGrams, naive_bayes
+from companion.learning.ngrams import BagClassifier, NGrams, naive_bayes, ngrams
 from companion.learning.text import Vocabulary
 
-NAME, VERSION = "sequences", 1  # increase when the program computes something else
-NAMES = ("kind", "seed", "setting")
-EXPERIMENTS = ("names",)
-FOLDS, EPOCHS, BATCH_SIZE = 5, {"padded, 36 epochs": 36}, 64  # EPOCHS elsewhere 12
-RATES = (0.003, 0.01, 0.03)
-# kind → settings to choose from, hidden_size, arguments of the network; kinds without a network count pieces
-KINDS = {
-    "naive Bayes": ((0.01, 0.1, 1.0), None, {}),
-    "logistic": ((0.003, 0.01, 0.03), None, {}),
-    "padded": (RATES, 64, {"packed": False}),
-    "padded, 36 epochs": (RATES, 64, {"packed": False}),
-    "h_n": (RATES, 64, {}),
-    "h_n, two directions": (RATES, 43, {}),
-    "max": (RATES, 64, {"summary": "max"}),
+NAME, VERSION = "sequences", 2  # increase when the program computes something else
+METHOD = ("kind", "fold")
+FOLDS, EPOCHS, PATIENCE, BATCH_SIZE = 5, 40, 5, 64
+FEWER = 1561  # the most frequent pieces: about as many numbers as the networks have
+# kinds that count pieces, with the number of pieces, None for all
+COUNTING = {"naive Bayes": None, "logistic": None, "naive Bayes, fewer": FEWER, "logistic, fewer": FEWER}
+# networks, with hidden_size and arguments
+NETWORKS = {
+    "padded": (64, {"packed": False}),
+    "h_n": (64, {}),
+    "h_n, two directions": (43, {}),
+    "max": (64, {"summary": "max"}),
 }
-float64 = {"dtype": torch.float64}
 
 
-def network(kind, vocab_size, num_classes, seed):
-    """Return a new network of this kind."""
-    _, hidden_size, options = KINDS[kind]
+def methods():
+    """Return the settings of every method."""
+    return [*itertools.product([*COUNTING, *NETWORKS], range(FOLDS))]
+
+
+def start(method):
+    """Return the learning rates with which the search begins; for naive Bayes, values of alpha."""
+    if is_counted(method[0]):
+        return 0.03, 0.1, 0.3
+    return (0.003, 0.01) if method[0] in COUNTING else (0.01, 0.03)
+
+
+def seeds(method):
+    """Return the seed of the model that is reported: each fold has another one."""
+    return (method[1],)
+
+
+def rank(run):
+    """Return the numbers that choose a learning rate: wrong answers in percent after the best epoch, and this epoch."""
+    return 100 - 100 * max(run["accuracies"]), best_epoch(run)
+
+
+def is_counted(kind):
+    """Return True for naive Bayes, which learns without epochs."""
+    return kind.startswith("naive Bayes")
+
+
+def best_epoch(run):
+    """Return the number of epochs after which a model of the search was best."""
+    return run["accuracies"].index(max(run["accuracies"])) + 1
+
+
+def planned_epochs(kind, fold, rate):
+    """Return the number of epochs of a reported model: the mean of the best epochs of the three of the search."""
+    tried = evidence.load(NAME, kind=kind, fold=fold, learning_rate=rate, chosen=False)
+    return round(statistics.mean(map(best_epoch, tried)))
+
+
+def reader_of(kind, texts):
+    """Return what makes indices from a text: letters for a network, pieces for a model that counts."""
+    if kind in NETWORKS:
+        return Vocabulary("".join(texts))
+    pieces = NGrams(texts)
+    if COUNTING[kind]:
+        counts = Counter(piece for text in texts for piece in ngrams(text))
+        frequent = sorted(counts, key=lambda piece: (-counts[piece], piece))[: COUNTING[kind]]
+        pieces.indices = {piece: index for index, piece in enumerate(sorted(frequent), start=1)}
+    return pieces
+
+
+def new_model(kind, num_inputs, num_classes, seed):
+    """Return a new model that learns by gradients."""
     torch.manual_seed(seed)
-    embedding = nn.Embedding(vocab_size, 16, **float64)
-    layer = nn.LSTM(16, hidden_size, bidirectional=kind == "h_n, two directions", **float64)
-    return SequenceClassifier(embedding, layer, num_classes, **options)
+    if kind in COUNTING:
+        return BagClassifier(num_inputs, num_classes)
+    hidden_size, options = NETWORKS[kind]
+    layer = nn.LSTM(16, hidden_size, bidirectional=kind == "h_n, two directions")
+    return SequenceClassifier(nn.Embedding(num_inputs, 16), layer, num_classes, **options)
 
 
 def loader(data, seed=None, pool=512):
@@ -67,50 +120,50 @@ def data_of(fold, choosing):
     return learned_from, evaluated
 
 
-def run(settings, epochs=None):
-    """Train and measure one model, and return its settings and results.
-
-    settings: the values of `NAMES`. A seed from 100 on belongs to a model that chooses settings; its accuracy is stored
-    for each epoch.
-    """
-    torch.set_num_threads(1)
-    kind, seed, setting = settings
-    choosing, fold = seed >= 100, seed % 100
+@functools.lru_cache(maxsize=1)
+def prepared(kind, fold, choosing):
+    """Return what a model gets: the number of indices, the labels, and encoded pairs for training and evaluation."""
     learned_from, evaluated = data_of(fold, choosing)
     labels = sorted({example.label for example in learned_from})
-    texts = [example.text for example in learned_from]
-    reader = Vocabulary("".join(texts)) if KINDS[kind][1] else NGrams(texts)
-    training_pairs, evaluation_batches = (
-        pairs(learned_from, reader.encode, labels),
-        loader(pairs(evaluated, reader.encode, labels)),
-    )
-    results = dict(zip(NAMES, settings, strict=True)) | {"chosen": not choosing}
-    if kind == "naive Bayes":
-        model, epochs = naive_bayes(training_pairs, len(reader), len(labels), setting), 1
+    reader = reader_of(kind, [example.text for example in learned_from])
+    return (len(reader), labels, *(pairs(part, reader.encode, labels) for part in (learned_from, evaluated)))
+
+
+def run(settings):
+    """Train and measure one model, and return the measurements."""
+    kind, fold, seed, rate = settings
+    choosing = seed in protocol.CHOOSING
+    num_inputs, labels, training_pairs, evaluation_pairs = prepared(kind, fold, choosing)
+    evaluation_batches = loader(evaluation_pairs)
+    if is_counted(kind):
+        model, epochs = naive_bayes(training_pairs, num_inputs, len(labels), rate), 1
     else:
-        if kind == "logistic":
-            model = BagClassifier(len(reader), len(labels), **float64)
-        else:
-            model = network(kind, len(reader), len(labels), seed)
-        epochs = epochs or (EPOCHS.get(kind, 12) if choosing else best_epoch(kind, fold, setting))
-    # networks that read padding get unsorted batches, as most people make them
-    batches = loader(training_pairs, seed, pool=BATCH_SIZE if kind.startswith("padded") else 512)
-    optimizer = torch.optim.Adam(model.parameters(), lr=setting)
+        model = new_model(kind, num_inputs, len(labels), seed)
+        epochs = EPOCHS if choosing else planned_epochs(kind, fold, rate)
+    # a network that reads padding gets unsorted batches, as most people make them
+    batches = loader(training_pairs, seed, pool=BATCH_SIZE if kind == "padded" else 512)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     accuracies = []
     for epoch in range(epochs):
-        if kind != "naive Bayes":
+        if not is_counted(kind):
             learn(model, batches, optimizer, epochs=1)
         if choosing or epoch == epochs - 1:
             predicted, right = answers(model, evaluation_batches)
             accuracies.append(round((predicted == right).double().mean().item(), 5))
-    results |= {"parameters": sum(p.numel() for p in model.parameters()), "epochs": epochs}
+        if choosing and epoch - accuracies.index(max(accuracies)) == PATIENCE:
+            break
+    unused = len(labels) if kind in COUNTING else 0  # row 0 of the table, which stays zero
+    results = {"parameters": count(model) - unused}
     if choosing:
         return results | {"accuracies": accuracies}
-    is_own = unshared(evaluated)
-    own = (predicted == right)[is_own].double().mean().item()
+    if is_counted(kind):
+        seen = {(int(index), label) for indices, label in training_pairs for index in indices if index}
+        results["counts"] = len(seen)
+    is_own = unshared(data_of(fold, choosing)[1])
     return results | {
+        "epochs": epochs,
         "accuracy": accuracies[-1],
-        "own": round(own, 5),
+        "own": round((predicted == right)[is_own].double().mean().item(), 5),
         "confusion": confusion(predicted, right, len(labels)).tolist(),
     }
 
@@ -121,26 +174,6 @@ def unshared(examples):
     for example in examples:
         owners.setdefault(example.text, set()).add(example.label)
     return torch.tensor([len(owners[example.text]) == 1 for example in examples])
-
-
-def best_epoch(kind, fold, setting):
-    """Return the number of epochs that was best in the run that chose settings."""
-    (tried,) = evidence.load(NAME, kind=kind, seed=100 + fold, setting=setting)
-    return tried["accuracies"].index(max(tried["accuracies"])) + 1
-
-
-def first_runs(experiment):
-    """Yield the settings of the models that choose settings."""
-    for kind, (tried, _, _) in KINDS.items():
-        for fold, setting in itertools.product(range(FOLDS), tried):
-            yield kind, 100 + fold, setting
-
-
-def chosen_runs(experiment, first):
-    """Yield the settings of the models that are tested: for each fold, the best of `first`."""
-    for kind, fold in itertools.product(KINDS, range(FOLDS)):
-        best = max(evidence.having(first, kind=kind, seed=100 + fold), key=lambda run: max(run["accuracies"]))
-        yield kind, fold, best["setting"]
 
 
 if __name__ == "__main__":

@@ -244,35 +244,6 @@ def test_sizes_are_reproducible(programs):
     assert again["parameters"] == stored["parameters"]
 
 
-def test_sequences_are_complete_with_the_best_settings(programs, monkeypatch):
-    """Check that each kind and fold has one chosen model, with the settings that were best on the other folds."""
-    module = program("evidence_sequences")
-    runs = sys.modules["evidence_runs"]
-    monkeypatch.setattr(runs, "multiprocessing", None)
-    monkeypatch.setattr(evidence, "store", None)
-    runs.main(module, [])
-    asked = evidence.load("sequences", chosen=True)
-    assert {spread.count for spread in evidence.spread(asked, "seed", "kind").values()} == {5}
-    assert len(asked) == 5 * len(module.KINDS)
-    for run in asked:
-        assert run["epochs"] == (
-            1 if run["kind"] == "naive Bayes" else module.best_epoch(run["kind"], run["seed"], run["setting"])
-        )
-    for fold in range(5):  # vocabularies differ from fold to fold
-        sizes = [run["parameters"] for run in asked if run["seed"] == fold and module.KINDS[run["kind"]][1]]
-        assert max(sizes) / min(sizes) < 1.02
-
-
-def test_sequences_are_reproducible(programs):
-    """Recompute the counts, and check that no tested or validation country was in the training data."""
-    module = program("evidence_sequences")
-    (stored,) = evidence.load("sequences", kind="naive Bayes", seed=2)
-    assert module.run([stored[name] for name in module.NAMES]) == stored
-    for choosing, share in ((False, 4), (True, 3)):
-        learned_from, asked = ({example.group for example in part} for part in module.data_of(2, choosing))
-        assert not learned_from & asked and len(learned_from) == pytest.approx(share * len(asked), abs=4)
-
-
 def test_attention_is_complete_with_the_best_learning_rates(programs, monkeypatch):
     """Check that each kind has five seeds, and that compared models have one size."""
     module = program("evidence_attention")

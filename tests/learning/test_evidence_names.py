@@ -1,0 +1,91 @@
+"""Tests of stored evidence on names, numerals and cups: complete, chosen by the protocol, and partly recomputed."""
+
+import importlib
+import sys
+
+import pytest
+
+from companion.learning import evidence, protocol
+from companion.learning.numerals import Numerals, is_held_out
+from tests.project.paths import ROOT
+
+
+@pytest.fixture(autouse=True)
+def benchmarks(monkeypatch):
+    """Make the programs importable."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+
+
+def program(name):
+    return importlib.import_module(f"evidence_{name}")
+
+
+@pytest.mark.parametrize(("name", "reported"), [("cups", 5), ("numerals", 5), ("sequences", 1)])
+def test_runs_are_complete_with_the_best_settings(name, reported, monkeypatch):
+    """Check that the protocol chooses what is stored, that each best rate is inside, and that no run is left over."""
+    module = program(name)
+    main = sys.modules["evidence_protocol"].main
+    monkeypatch.setattr(sys.modules["evidence_protocol"], "multiprocessing", None)  # all is stored: compute nothing
+    monkeypatch.setattr(evidence, "store", None)  # called if runs are left over
+    main(module, [])
+    counts = evidence.spread(evidence.load(name, chosen=True), "seed", *module.METHOD)
+    assert {*counts} == {*module.methods()} and {spread.count for spread in counts.values()} == {reported}
+    for method in module.methods():
+        settings = dict(zip(module.METHOD, method, strict=True))
+        rates = {run["learning_rate"] for run in evidence.load(name, chosen=False, **settings)}
+        (best,) = {run["learning_rate"] for run in evidence.load(name, chosen=True, **settings)}
+        assert min(rates) < best < max(rates)
+
+
+def test_cups_are_reproducible():
+    """Recompute an LSTM."""
+    (stored,) = evidence.load("cups", kind="LSTM", seed=0)
+    again = program("cups").run(("LSTM", 0, stored["learning_rate"]))
+    assert again["right"] == stored["right"] and again["parameters"] == stored["parameters"]
+
+
+def test_sequences_have_equal_sizes():
+    """Check that networks and the most frequent pieces have about as many numbers, and epochs the planned number."""
+    module = program("sequences")
+    reported = evidence.load("sequences", chosen=True)
+    for fold in range(module.FOLDS):
+        sizes = [run["parameters"] for run in reported if run["fold"] == fold and module.COUNTING.get(run["kind"], 1)]
+        assert len(sizes) == 6 and max(sizes) / min(sizes) < 1.02
+    for run in reported:
+        if not module.is_counted(run["kind"]):
+            assert run["epochs"] == module.planned_epochs(run["kind"], run["fold"], run["learning_rate"])
+
+
+def test_sequences_are_reproducible():
+    """Recompute counts, and check that the countries for learning, choosing and reporting are not the same."""
+    module = program("sequences")
+    (stored,) = evidence.load("sequences", kind="naive Bayes, fewer", fold=2, chosen=True)
+    again = module.run((stored["kind"], 2, 2, stored["learning_rate"]))
+    assert again == {key: stored[key] for key in again}
+    parts = [{example.group for example in part} for part in module.data_of(2, choosing=True)]
+    parts.append({example.group for example in module.data_of(2, choosing=False)[1]})
+    learned, chosen, reported = parts
+    assert not (learned & chosen or learned & reported or chosen & reported)
+    assert len(learned) == pytest.approx(3 * len(reported), abs=4)
+
+
+def test_numerals_have_equal_sizes():
+    sizes = {run["kind"]: run["parameters"] for run in evidence.load("numerals")}
+    for kinds in (("fixed 42", "dot product", "additive"), program("numerals").KINDS["joined"]):
+        compared = [sizes[kind] for kind in kinds]
+        assert max(compared) / min(compared) < 1.03
+
+
+def test_numerals_that_choose_are_not_reported():
+    module, task = program("numerals"), Numerals("en")
+    for length in (4, 9, 12):
+        chosen, reported = (module.held_out(task, length, part) for part in (0, 1))
+        assert len(chosen) == len(reported) == module.ASKED and not {*chosen} & {*reported}
+        assert all(map(is_held_out, chosen + reported))
+
+
+def test_numerals_are_reproducible():
+    """Recompute the first two of the epochs of the smallest network."""
+    (stored,) = evidence.load("numerals", kind="fixed 16", seed=protocol.REPORTED[0], chosen=True)
+    again = program("numerals").run(("words", "fixed 16", 0, stored["learning_rate"]), epochs=2)
+    assert again["learned"] == pytest.approx(stored["learned"], abs=0.02)
