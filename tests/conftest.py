@@ -10,8 +10,10 @@ WORKERS = []
 @pytest.fixture(scope="session")
 def browser():
     from book.site.browser import open_browser
+    from tests.site.browsing import patient
 
     with open_browser() as browser:
+        browser.new_page, browser.new_context = patient(browser.new_page), patient(browser.new_context)
         yield browser
 
 

@@ -128,7 +128,6 @@ class SharedPage:
 
     def __init__(self, browser, clock):
         self.page, self.errors, self.want = browser.new_page(), [], None
-        self.page.set_default_timeout(10_000)
         if clock:
             self.page.clock.install()
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

@@ -158,11 +158,9 @@ def test_claims_of_the_chapter(browser):
     cases += [({"gap": 20, "start": "bias", "bias": bias}, 1000, False, bias == 3) for bias in (1, 3)]
     for setting, steps, blue, orange in cases:
         with figure_page(browser, "learning", motion="reduce", **setting) as page:  # nothing is drawn in between
-            page.set_default_timeout(60_000)
             move(page, goal=steps)
             page.wait_for_function(RESTS, arg=steps)
             ends = [sum(losses[-20:]) / 20 for losses in get(page, "losses")]
-            page.set_default_timeout(10_000)
         assert [end < 0.1 for end in ends] == [blue, orange], (setting, ends)
 
 

@@ -303,6 +303,7 @@ def test_no_overflow(browser, name):
         for end in (None, "min", "max"):
             for slider in page.locator("input[type=range]:visible:enabled").all() if end else []:
                 slider.fill(slider.get_attribute(end))
+                page.evaluate(TWO_FRAMES)  # the drawing may hide sliders and show others in their place
             for width in (360, 1000):
                 page.set_viewport_size({"width": width, "height": 800})
                 page.evaluate(TWO_FRAMES)

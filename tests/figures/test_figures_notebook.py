@@ -17,8 +17,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 import companion.figures
 from tests.figures.figure_page import TWO_FRAMES
 from tests.project.paths import ROOT
+from tests.site.browsing import TIMEOUT
 
-PATIENCE = 60  # seconds to wait for a condition
 TOKEN = "figures"
 # No requests for news, updates or extensions.
 SERVER = f"""-m jupyterlab --no-browser --allow-root --ip=127.0.0.1 --port=0 --IdentityProvider.token={TOKEN}
@@ -66,7 +66,7 @@ def lab(tmp_path_factory):
     with open(home / "log", "w") as log:
         process = subprocess.Popen(command, cwd=notebooks, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not (servers := [*(home / "runtime").glob("jpserver-*.json")]):
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.1)
@@ -75,7 +75,7 @@ def lab(tmp_path_factory):
     finally:
         process.terminate()  # the server ends its kernels
         try:
-            process.wait(PATIENCE)
+            process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -93,7 +93,6 @@ def opened(browser, lab, notebook):
             errors.append(message.text)
 
     with browser.new_page(viewport={"width": 1200, "height": 1000}) as page:
-        page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", listen)
         page.on("request", lambda request: requests.append(request.url))
@@ -122,7 +121,7 @@ def drawn(figure):
     return figure.evaluate("figure => [...figure.querySelectorAll('svg')].map(svg => svg.innerHTML).join()")
 
 
-def until(condition, patience=PATIENCE):
+def until(condition, patience=TIMEOUT):
     """Call `condition` until it is true or the time is over, and return its result. Calls wait for page or kernel."""
     deadline = time.monotonic() + patience
     while not (result := condition()) and time.monotonic() < deadline:

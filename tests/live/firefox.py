@@ -6,10 +6,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from contextlib import closing, contextmanager
 
 import websocket
+
+from tests.site.browsing import TIMEOUT, wait_for
 
 PROGRAMS = "firefox", "firefox-esr"
 
@@ -48,12 +49,8 @@ class Page:
         assert response["type"] == "success", response["exceptionDetails"]["text"]
         return json.loads(response["result"]["value"])
 
-    def wait_for(self, expression, seconds=60):
-        end = time.monotonic() + seconds
-        while not (value := self.evaluate(expression)):
-            assert time.monotonic() < end, f"not within {seconds} s: {expression}"
-            time.sleep(0.1)
-        return value
+    def wait_for(self, expression):
+        return wait_for(lambda: self.evaluate(expression))
 
     def press(self, name, within="document"):
         """Press the first button whose text begins with `name`."""
@@ -77,7 +74,7 @@ def firefox():
                     )
                 )[1]
                 with closing(
-                    websocket.create_connection(f"{address}/session", timeout=120, suppress_origin=True)
+                    websocket.create_connection(f"{address}/session", timeout=TIMEOUT, suppress_origin=True)
                 ) as socket:
                     yield Page(socket)
             finally:

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 from book import editions
 from tests.live.reader import Reader
-from tests.site.browsing import opened
+from tests.site.browsing import begin, opened
 
 NOTEBOOK = editions.BOOK / "en/first_network.ipynb"
 
@@ -28,4 +28,5 @@ def notebook(browser, address, script="", **options):
     with browser.new_context(service_workers="block", **options) as context:
         context.add_init_script(f"navigator.serviceWorker.register = async () => {{}};{script}")
         with opened(context, f"{address}/en/first_network.html") as page:
+            begin(page)
             yield Notebook(page, NOTEBOOK)

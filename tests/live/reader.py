@@ -65,6 +65,6 @@ class Reader:
         self.says(self.words["ready"])
         self.ended(self.cell(which).element_handle())
 
-    def done(self, **options):
+    def done(self):
         """Wait until no cell runs or waits."""
-        self.page.wait_for_function(DONE, **options)
+        self.page.wait_for_function(DONE)

@@ -10,7 +10,7 @@ from book.live import page_scripts
 from companion.figures import Unrolling
 from companion.figures.figure import own_state
 from tests.live.notebook import NOTEBOOK, notebook
-from tests.site.browsing import WIDE, accessible, begin, opened
+from tests.site.browsing import WIDE, accessible, opened
 from tests.site.whole_site import serve
 
 FIGURE = "show application/vnd.unrolled.figure+json "
@@ -25,7 +25,6 @@ def test_the_button_below_the_title_runs_the_page(browser, fake_live_address):
     """Check that it asks before it loads Python, and the menu of other ways beside it."""
     with notebook(browser, fake_live_address, viewport={"width": 320, "height": 700}) as book:
         page = book.page
-        begin(page)
         run, ways = (
             page.locator(".begin").get_by_role("button", name=name) for name in ("Run this page", "How to run the")
         )

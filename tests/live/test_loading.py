@@ -14,6 +14,7 @@ from book.site import root_files
 from tests.live.notebook import NOTEBOOK, Notebook
 from tests.live.reader import Reader
 from tests.live.weak_site import WeakSite
+from tests.site.browsing import begin
 
 WORDS = page_scripts.words("en")
 FIRST, SECOND, THIRD = "1" * 12, "2" * 12, "3" * 12
@@ -36,11 +37,10 @@ def reader_of(browser, site, script="", **options):
     with browser.new_context(**{"service_workers": "block"} | options) as context:
         context.add_init_script(script)
         with context.new_page() as page:
-            page.set_default_timeout(20_000)
             errors = []
             page.on("pageerror", lambda error: errors.append(str(error)))
             page.goto(f"{site.address}/{PAGE}")
-            page.evaluate("document.fonts.ready.then(() => true)")  # a font that arrives moves the buttons
+            begin(page)
             reader = Reader(page, NOTEBOOK)
             reader.errors = errors
             yield reader
@@ -273,7 +273,6 @@ def test_two_tabs_show_the_same_code_or_ask(browser, fake_live_address):
     with browser.new_context(service_workers="block") as context:
         tabs = [Notebook(context.new_page(), NOTEBOOK) for _ in range(2)]
         for tab in tabs:
-            tab.page.set_default_timeout(20_000)
             tab.page.goto(f"{fake_live_address}/{PAGE}")
             tab.run(0)
             if tab is tabs[0]:

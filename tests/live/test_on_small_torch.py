@@ -25,9 +25,7 @@ SLOW_CELLS = {
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-longer",
     "newton": "solution-newton",
     "state_tracking": "selective-learns",
-    "step_sizes": (
-        "learning-rates-run learning-rates-picture overfitting-run overfitting-picture solution-rates"
-    ),
+    "step_sizes": ("learning-rates-run learning-rates-picture overfitting-run overfitting-picture solution-rates"),
     "todays_models": "solution-more-keys",
     "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",
     "transformer": "decoder-learns",

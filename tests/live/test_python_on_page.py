@@ -78,7 +78,6 @@ def site_with_wheel(live_site, live_parts, tmp_path, monkeypatch):
 
 def open_reader(page, address, language, name):
     """Open a page and begin to read it; return its Reader."""
-    page.set_default_timeout(30_000)
     page.goto(f"{address}/{language}/{name}.html")
     begin(page)
     return Reader(page, NOTEBOOKS[language, name], language)
@@ -96,7 +95,7 @@ def test_every_cell_has_its_stored_output(browser, live_address, language, name)
         reader = open_reader(page, live_address, language, name)
         reader.load()
         reader.bar("run_all").click()
-        reader.done(timeout=120_000)  # the machine may be busy
+        reader.done()
         outputs = page.evaluate(OUTPUTS)
         assert len(outputs) == len(reader.cells)
         for number, (state, stored, fresh) in enumerate(outputs):
@@ -244,7 +243,7 @@ def test_the_checker_works_on_the_page(browser, live_address):
         def result(answer):
             reader.write("rnn_step", answer)
             reader.run("rnn-step-check")
-            reader.done(timeout=60_000)
+            reader.done()
             return reader.outputs("rnn-step-check").inner_text()
 
         first = result(right.replace("tanh(", "sigmoid(").replace(" + bias_hh", ""))

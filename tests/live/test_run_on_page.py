@@ -13,7 +13,7 @@ from book.live import page_scripts
 from companion.figures import Unrolling
 from companion.figures.figure import own_state
 from tests.live.notebook import notebook
-from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
+from tests.site.browsing import MARK_KINDS, WIDE, accessible, opened
 
 LANGUAGES = [edition.language for edition in editions.editions()]
 # Slows the stand-in down, so that tests can look at the page while it loads.
@@ -30,7 +30,6 @@ def test_nothing_is_loaded_before_the_reader_agrees(browser, fake_live_address):
     """Check the question with the size, the progress, and that the reader is not asked again after a reload."""
     with notebook(browser, fake_live_address, SLOWLY) as book:
         page, requests = book.page, []
-        begin(page)
         page.on("request", lambda request: requests.append(request.url.removeprefix(fake_live_address)))
         assert page.locator(".run-row button").count() == len(book.cells) and not [
             url for url in requests if "live" in url
@@ -273,7 +272,6 @@ def test_page_is_accessible(browser, fake_live_address, width, scheme):
     """Check it with the question, and with cells that have run, failed, been changed or wait."""
     with notebook(browser, fake_live_address, color_scheme=scheme, viewport={"width": width, "height": 800}) as book:
         page = book.page
-        begin(page)
         height = page.evaluate("document.documentElement.scrollHeight")
         book.run(1)
         book.says("loads Python")

@@ -1,9 +1,11 @@
 """Helpers for tests that open pages in a real browser."""
 
+import time
 from contextlib import contextmanager
 
 from axe_playwright_python.sync_playwright import Axe
 
+TIMEOUT = 120  # seconds that any wait may take; a wait ends as soon as it can, so the machine may be slow
 # Returns the elements that extend beyond the page on the right and are not inside an element that scrolls.
 WIDE = """() => [...document.querySelectorAll("body *")].filter(element => {
     if (element.getBoundingClientRect().right <= innerWidth + 1 || !element.checkVisibility()) return false;
@@ -30,10 +32,34 @@ MARK_KINDS = """() => {
 }"""  # noqa: E501
 
 
+def patient(make):
+    """Return `make`, which makes pages or contexts, with TIMEOUT for all their waits."""
+
+    def make_patient(**options):
+        made = make(**options)
+        made.set_default_timeout(1000 * TIMEOUT)
+        return made
+
+    return make_patient
+
+
+def wait_for(condition):
+    """Return the first true value of a condition; fail if there is none in time."""
+    deadline = time.monotonic() + TIMEOUT
+    while not (value := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return value
+
+
 def begin(page):
-    """Press a key, which tells the page that the reader has begun, and wait until all of the page is laid out."""
+    """Press a key, which tells the page that the reader has begun, and wait until the page no longer moves.
+
+    A click is lost if its button moves while the mouse is pressed.
+    """
     page.keyboard.press("Shift")
     page.wait_for_function("!('steps' in document.documentElement.dataset)")
+    page.evaluate("document.fonts.ready.then(() => true)")
 
 
 @contextmanager
@@ -46,7 +72,6 @@ def opened(browser, url, **options):
             messages.append(message.text)
 
     with browser.new_page(**options) as page:
-        page.set_default_timeout(30_000)  # the machine may be busy
         page.on("pageerror", lambda error: messages.append(str(error)))
         page.on("console", listen)
         page.goto(url)

@@ -97,14 +97,14 @@ def test_old_addresses_lead_to_their_places(browser, small_site):
         ):
             page.goto("about:blank")
             page.goto(f"{folder}/{old}", wait_until="commit")
-            page.wait_for_url(f"{folder}/{new}", timeout=10_000)
+            page.wait_for_url(f"{folder}/{new}")
         page.goto(f"{folder}/index.html#section-2")
         page.evaluate("location.hash = 'first'")
-        page.wait_for_url(f"{folder}/chapter.html#second", timeout=10_000)
+        page.wait_for_url(f"{folder}/chapter.html#second")
         page.goto(f"{folder}/index.html")
         page.evaluate("location.hash = '_text'")  # as the link that skips to the text
         page.wait_for_timeout(500)
         assert page.url == f"{folder}/index.html#_text"
     with browser.new_page(java_script_enabled=False) as page:
         page.goto(f"{folder}/older_page.html", wait_until="commit")
-        page.wait_for_url(f"{folder}/chapter.html", timeout=10_000)
+        page.wait_for_url(f"{folder}/chapter.html")

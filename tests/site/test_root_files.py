@@ -12,7 +12,7 @@ import pytest
 from book import editions
 from book.site import root_files
 from tests.project.paths import light_soup
-from tests.site.browsing import begin, opened
+from tests.site.browsing import begin, opened, wait_for
 from tests.site.whole_site import QuietHandler, serve
 
 ALL = [edition.language for edition in editions.editions()]
@@ -106,14 +106,6 @@ class CrossOriginHandler(QuietHandler):
         super().end_headers()
 
 
-def wait_until(condition, seconds):
-    """Wait for something that a page does in the background."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 CACHED = """async () => {
     const cache = await caches.open("unrolled");
     return (await cache.keys()).map(request => new URL(request.url).pathname.slice(1));
@@ -152,7 +144,7 @@ def test_an_edition_can_be_read_offline_once_the_reader_has_begun(browser, site,
             assert page.evaluate("navigator.serviceWorker.getRegistration().then(Boolean)") is False
             page.mouse.wheel(0, 400)
             page.wait_for_function("navigator.serviceWorker.controller !== null")
-            wait_until(lambda: set(files) <= set(page.evaluate(CACHED)), 60)
+            wait_for(lambda: set(files) <= set(page.evaluate(CACHED)))
             assert page.evaluate("url => fetch(url).then(response => response.ok)", f"{other_site}/page.js")
             assert "page.js" not in page.evaluate(CACHED)
             server.shutdown()
@@ -189,14 +181,14 @@ def test_a_new_version_replaces_the_cached_pages(browser, tmp_path):
         page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
         page.wait_for_function("navigator.serviceWorker.controller !== null")
         page.evaluate("navigator.serviceWorker.controller.postMessage('en')")
-        wait_until(lambda: page.evaluate(TITLES) == "old a,old b,old c", 20)
+        wait_for(lambda: page.evaluate(TITLES) == "old a,old b,old c")
         pages["b"].write_text("<!DOCTYPE html><title>new b</title>", encoding="utf-8")
         pages["c"].unlink()
         root_files.write_worker(tmp_path)
         for path in (pages["b"], tmp_path / "worker.js"):
             os.utime(path, (later, later))
         page.evaluate("navigator.serviceWorker.ready.then(registration => registration.update())")
-        wait_until(lambda: page.evaluate(TITLES) == "old a,new b,", 20)
+        wait_for(lambda: page.evaluate(TITLES) == "old a,new b,")
 
 
 def test_every_address_is_answered_offline(browser, tmp_path):
@@ -219,12 +211,11 @@ def test_every_address_is_answered_offline(browser, tmp_path):
         page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
         page.wait_for_function("navigator.serviceWorker.controller !== null")
         page.evaluate("navigator.serviceWorker.controller.postMessage('en')")
-        wait_until(
+        wait_for(
             lambda: (
                 {"book/index.html", "book/en/index.html", "book/en/_static/live/cells.json"}
                 <= set(page.evaluate(CACHED))
-            ),
-            20,
+            )
         )
         server.shutdown()
         server.server_close()

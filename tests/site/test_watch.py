@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 
 import psutil
@@ -14,18 +13,8 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 
 from tests.project.paths import ROOT
+from tests.site.browsing import TIMEOUT, wait_for
 from tests.site.small_book import copy_edition, copy_shared, write_chapter, write_table
-
-TIMEOUT = 90  # seconds, on a busy machine
-
-
-def wait_for(condition):
-    """Return the first true value of a condition; fail if there is none in time."""
-    deadline = time.monotonic() + TIMEOUT
-    while not (value := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return value
 
 
 @pytest.fixture
@@ -55,9 +44,9 @@ def test_a_saved_page_is_built_and_reloaded(tree, browser):
         url = f"{address}en/chapter.html"
         with browser.new_page() as page:
             page.goto(url)
-            page.wait_for_function("window.LiveReload?.connector?.protocol", timeout=1000 * TIMEOUT)
+            page.wait_for_function("window.LiveReload?.connector?.protocol")
             write_chapter(tree, new_markdown_cell("Saved at last."))
-            page.get_by_text("Saved at last.").wait_for(timeout=1000 * TIMEOUT)  # reloaded by the server
+            page.get_by_text("Saved at last.").wait_for()  # reloaded by the server
 
         write_chapter(tree, new_markdown_cell(r"Bad: $\nosuch{x}$"))
         wait_for(lambda: "build.py: failed: en" in log.read_text(encoding="utf-8"))
