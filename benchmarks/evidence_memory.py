@@ -1,4 +1,4 @@
-"""Evidence for the chapter "Memory, measured": which layers learn to remember; fifty minutes on one core.
+"""Evidence for the chapter "Memory, measured": which layers learn to remember; an hour on one core.
 
     python benchmarks/evidence_memory.py --workers 1   compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_memory.py --again       recompute all runs
@@ -41,7 +41,7 @@ FROM_TORCH = [(kind, "torch") for kind in STARTS]
 EXPERIMENTS = {
     "recall": (16, 8, (20, 40, 100), KINDS),
     "only long gaps": (16, 8, (50,), KINDS),
-    "recall, four times as long": (16, 8, (100,), [("LSTM", "torch")]),
+    "recall, four times as long": (16, 8, (100,), FROM_TORCH),
     "adding": (2, 1, (50,), [*FROM_TORCH, ("RNN", "identity"), *KINDS[-5:]]),
     "brackets": (8, 3, (40,), [*FROM_TORCH, *KINDS[-3:]]),
 }
