@@ -67,7 +67,8 @@ def fold_solutions(notebook):
 def take_plots(notebook, path):
     """Replace a translation's plots by those of the English notebook at `path`, with its own labels.
 
-    A plot drawn anew differs in its layout, which depends on the lengths of the labels.
+    A plot drawn anew differs in its layout, which depends on the lengths of the labels. An interactive figure draws its
+    own words.
     """
     originals = nbformat.read(path, as_version=4).cells
     english, functions = {cell.id: cell for cell in originals}, called_functions(originals, notebook.cells)
@@ -79,7 +80,7 @@ def take_plots(notebook, path):
             continue
         sources = with_functions(original, cell, functions[cell.id])
         for output, drawn in zip(cell.outputs, original.outputs):
-            if SVG in drawn.get("data", {}):
+            if SVG in drawn.get("data", {}) and VIEW not in drawn["data"]:
                 output.data[SVG] = translate_plot(drawn.data[SVG], *sources)
 
 

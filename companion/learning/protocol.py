@@ -23,11 +23,12 @@ Run = dict[str, Any]
 def search(methods, compute, rank, start=lambda method: START):
     """Return the learning rate chosen for each method, and all runs of the search.
 
-    methods: tuples. compute: returns the runs of a list of (method, seed, learning rate), in that order, as
-    dictionaries; one with "diverged" did not end. rank: the numbers by which a run is chosen, smaller ones first,
-    measured on the part for choosing. Rates are compared by the means over three seeds, of the second number only if
-    those of the first are equal. start: the rates of `GRID` with which the search for a method begins. ValueError for
-    other rates.
+    methods: tuples. compute: returns the runs of a list of (method, seed, learning rate),
+    in that order, as dictionaries; one with "diverged" did not end. rank: the numbers by
+    which a run is chosen, smaller ones first, measured on the part for choosing. Rates are
+    compared by the means over three seeds, of the second number only if those of the first
+    are equal. start: the rates of `GRID` with which the search for a method begins.
+    ValueError for other rates.
     """
     tried = {method: {} for method in methods}  # method → rate → runs
     due = {method: check(start(method)) for method in tried}
@@ -41,7 +42,9 @@ def search(methods, compute, rank, start=lambda method: START):
         # beyond the best rate, while it is the lowest or the highest
         due = {method: next_rates(means(runs, rank)) for method, runs in tried.items()}
     chosen = {method: best_rate(means(runs, rank)) for method, runs in tried.items()}
-    everything = [run for rates in tried.values() for runs in rates.values() for run in runs]
+    everything = [
+        run for rates in tried.values() for runs in rates.values() for run in runs
+    ]
     return chosen, everything
 # fmt: on
 
