@@ -1,8 +1,10 @@
 """Tests of stored evidence on names, numerals and cups: complete, chosen by the protocol, and partly recomputed."""
 
 import importlib
+import statistics
 import sys
 
+import nbformat
 import pytest
 
 from companion.learning import evidence, protocol
@@ -67,6 +69,50 @@ def test_sequences_are_reproducible():
     learned, chosen, reported = parts
     assert not (learned & chosen or learned & reported or chosen & reported)
     assert len(learned) == pytest.approx(3 * len(reported), abs=4)
+
+
+def of_names(measured, kind):
+    """Return a measurement of the reported model of each fold."""
+    runs = evidence.load("sequences", kind=kind, chosen=True)
+    return [run[measured] for run in sorted(runs, key=lambda run: run["fold"])]
+
+
+def folds_ahead(kind, *others):
+    """Return by how much the accuracy is ahead of the best of others, for each fold, in percentage points."""
+    rivals = zip(*(of_names("accuracy", other) for other in others), strict=True)
+    return [100 * (right - max(best)) for right, best in zip(of_names("accuracy", kind), rivals, strict=True)]
+
+
+def test_what_the_page_says_of_names():
+    module = program("sequences")
+    ahead = {kind: folds_ahead(kind, *module.NETWORKS) for kind in module.COUNTING}
+    for kind in ("naive Bayes", "logistic", "logistic, fewer"):
+        assert min(ahead[kind]) > 0
+    assert sum(lead < 1 for lead in ahead["logistic, fewer"]) == 3
+    assert sum(lead > 0 for lead in ahead["naive Bayes, fewer"]) == 2
+    means = {kind: 100 * statistics.mean(of_names("accuracy", kind)) for kind in (*module.COUNTING, *module.NETWORKS)}
+    assert abs(means["naive Bayes, fewer"] - means["max"]) < 0.5
+    networks = [size for kind in module.NETWORKS for size in of_names("parameters", kind)]
+    for kind in ("naive Bayes", "logistic"):
+        sizes = of_names("parameters", kind)
+        assert 4.9 < min(sizes) / max(networks) < max(sizes) / min(networks) < 5.4
+    assert max(of_names("counts", "naive Bayes")) < min(of_names("parameters", "naive Bayes")) / 2
+
+
+def test_what_the_page_says_of_networks_that_read_names():
+    module = program("sequences")
+    others = [kind for kind in module.NETWORKS if kind != "max"]
+    assert min(folds_ahead("max", *others)) > 0
+    ahead = folds_ahead("h_n, two directions", "h_n")
+    assert sum(lead > 0 for lead in ahead) == 4 and statistics.mean(ahead) < 1
+    for kind in module.NETWORKS.keys() - {"padded"}:
+        assert min(folds_ahead(kind, "padded")) > 0
+        epochs = zip(of_names("epochs", "padded"), of_names("epochs", kind), strict=True)
+        assert all(padded > other for padded, other in epochs)
+    carried = {"padded": 2, "h_n": 2, "h_n, two directions": 4, "max": 3}  # vectors: h and c, and the maxima
+    (cell,) = [cell for cell in nbformat.read(ROOT / "book/en/names.ipynb", 4).cells if cell.id == "evidence-table"]
+    for kind, vectors in carried.items():
+        assert f'"{kind}": {vectors * module.NETWORKS[kind][0]}' in cell.source
 
 
 def test_numerals_have_equal_sizes():
