@@ -46,6 +46,27 @@ def test_cups_are_reproducible():
     assert again["right"] == stored["right"] and again["parameters"] == stored["parameters"]
 
 
+def of_cups(kind):
+    """Return the accuracies of each network by step, in a list."""
+    return [run["right"] for run in evidence.load("cups", kind=kind, chosen=True)]
+
+
+def test_what_the_page_says_of_cups():
+    module = program("cups")
+    kinds = {kind: of_cups(kind) for (kind,) in module.methods()}
+    assert {*sum(kinds.pop("LSTM"), [])} == {1}
+    for networks in kinds.values():
+        assert all(min(right[:2]) == 1 and right[4] > 0.6 for right in networks)  # they follow for a few steps
+        assert all(0.44 < right[step - 1] < 0.56 for right in networks for step in (20, 80))
+        assert all(0.4 < share < 0.6 for right in networks for share in right[19:])  # they guess
+    one, two = (statistics.mean(sum(right[:20]) / 20 for right in networks) for networks in kinds.values())
+    assert 0 < two - one < 0.1  # two blocks follow a little longer
+    assert module.BATCHES * 32 == 6400
+    sizes = {run["kind"]: run["parameters"] for run in evidence.load("cups", chosen=True)}
+    assert min(sizes, key=sizes.get) == "LSTM"
+    assert {len(right) for right in kinds["transformer"]} == {module.LONGER}
+
+
 def test_sequences_have_equal_sizes():
     """Check that networks and the most frequent pieces have about as many numbers, and epochs the planned number."""
     module = program("sequences")
