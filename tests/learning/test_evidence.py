@@ -270,12 +270,9 @@ def test_attention_is_reproducible(programs):
     assert again["parameters"] == stored["parameters"]
 
 
-def test_recurrences_are_reproducible(programs):
-    """Recompute a run of two cups, by an LSTM, and the number of parameters of a model of blocks."""
+def test_recurrences_have_equal_sizes(programs):
+    """Compute the number of parameters of a model of blocks."""
     module = program("evidence_recurrences")
-    (stored,) = evidence.load("recurrences", experiment="two cups", kind="LSTM", seed=0, chosen=True)
-    again = module.run([stored[name] for name in module.NAMES])
-    assert again["accuracy"] == stored["accuracy"] == 1 and again["parameters"] == stored["parameters"]
     (stored,) = evidence.load("recurrences", experiment="text", kind="MinGRU, in blocks", seed=0, chosen=True)
     with torch.device("meta"):
         assert module.count(module.text_model(stored["kind"], 54)) == stored["parameters"]
