@@ -1,4 +1,4 @@
-"""Tests of stored evidence on names, numerals and cups: complete, chosen by the protocol, and partly recomputed."""
+"""Tests of stored evidence on names and cups: complete, chosen by the protocol, and partly recomputed."""
 
 import importlib
 import statistics
@@ -7,8 +7,7 @@ import sys
 import nbformat
 import pytest
 
-from companion.learning import evidence, protocol
-from companion.learning.numerals import Numerals, is_held_out
+from companion.learning import evidence
 from tests.project.paths import ROOT
 
 
@@ -22,7 +21,7 @@ def program(name):
     return importlib.import_module(f"evidence_{name}")
 
 
-@pytest.mark.parametrize(("name", "reported"), [("cups", 5), ("numerals", 5), ("sequences", 1)])
+@pytest.mark.parametrize(("name", "reported"), [("cups", 5), ("sequences", 1)])
 def test_runs_are_complete_with_the_best_settings(name, reported, monkeypatch):
     """Check that the protocol chooses what is stored, that each best rate is inside, and that no run is left over."""
     module = program(name)
@@ -134,25 +133,3 @@ def test_what_the_page_says_of_networks_that_read_names():
     (cell,) = [cell for cell in nbformat.read(ROOT / "book/en/names.ipynb", 4).cells if cell.id == "evidence-table"]
     for kind, vectors in carried.items():
         assert f'"{kind}": {vectors * module.NETWORKS[kind][0]}' in cell.source
-
-
-def test_numerals_have_equal_sizes():
-    sizes = {run["kind"]: run["parameters"] for run in evidence.load("numerals")}
-    for kinds in (("fixed 42", "dot product", "additive"), program("numerals").KINDS["joined"]):
-        compared = [sizes[kind] for kind in kinds]
-        assert max(compared) / min(compared) < 1.03
-
-
-def test_numerals_that_choose_are_not_reported():
-    module, task = program("numerals"), Numerals("en")
-    for length in (4, 9, 12):
-        chosen, reported = (module.held_out(task, length, part) for part in (0, 1))
-        assert len(chosen) == len(reported) == module.ASKED and not {*chosen} & {*reported}
-        assert all(map(is_held_out, chosen + reported))
-
-
-def test_numerals_are_reproducible():
-    """Recompute the first two of the epochs of the smallest network."""
-    (stored,) = evidence.load("numerals", kind="fixed 16", seed=protocol.REPORTED[0], chosen=True)
-    again = program("numerals").run(("words", "fixed 16", 0, stored["learning_rate"]), epochs=2)
-    assert again["learned"] == pytest.approx(stored["learned"], abs=0.02)
