@@ -25,6 +25,18 @@ def percent(experiment, kind):
     return sorted(100 * run["test"] for run in evidence.load("layers", chosen=True, experiment=experiment, kind=kind))
 
 
+def test_searches_are_complete(monkeypatch):
+    """Check that the stored runs are those that the protocol chooses, with five seeds, and that sizes are equal."""
+    module, shared = program(), importlib.import_module("evidence_protocol")
+    monkeypatch.setattr(shared, "multiprocessing", None)  # all runs are stored: compute nothing
+    monkeypatch.setattr(evidence, "store", None)  # write nothing
+    shared.main(module, [])  # raises if a run is missing or one too many
+    counts = evidence.spread(evidence.load("layers", chosen=True), "seed", *module.METHOD)
+    assert [*counts] == [*module.methods()] and {spread.count for spread in counts.values()} == {5}
+    sizes = {run["parameters"] for run in evidence.load("layers")}
+    assert max(sizes) / min(sizes) < 1.04  # each within 2 % of the LSTM's
+
+
 def test_layers_are_reproducible():
     """Recompute an LSTM with two cups."""
     (stored,) = evidence.load("layers", chosen=True, experiment="two cups", kind="LSTM", seed=0)
