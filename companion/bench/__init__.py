@@ -17,8 +17,8 @@ a `Step` (see `companion/layers/step.py`), or a function of the two sizes. An ex
                 outputs.append(state)
             return torch.stack(outputs), state
 
-First the layer's loop is checked against its parallel form (`check.py`). Then networks learn what `measure.py` defines,
-by the protocol of `companion/learning/protocol.py`: learning rates are chosen on three seeds, by data that are not
-reported, and five networks with other seeds are reported. On one core an LSTM takes about ten minutes, a loop in Python
-a quarter of an hour.
+First one call over all steps is compared with calls over pieces and over single steps (`check.py`). Then networks learn
+what `measure.py` defines, by the protocol of `companion/learning/protocol.py`: learning rates are chosen on three
+seeds, by data that are not reported, and five networks with other seeds are reported. On one free core, all parts take
+an LSTM about ten minutes and a loop in Python a quarter of an hour; --quick takes a minute or two.
 """

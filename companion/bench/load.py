@@ -1,5 +1,6 @@
 """A reader's layer: found by the name of its file, built in a wanted size, and called so that errors are named."""
 
+import ast
 import difflib
 import functools
 import hashlib
@@ -20,6 +21,10 @@ from companion.layers.step import Step
 
 Make = Callable[[int, int], nn.Module]  # input_size, hidden_size → a layer
 MOST_PARAMETERS = 30_000_000  # no larger layers are built in a search for a size
+LISTS = "a plain list hides parameters, nn.ParameterList and nn.ModuleList do not"
+HINT = """
+An input is (T, B, features); the check runs in float64 (`input.new_zeros` makes a state of that type); \
+a layer must not change its input or state in place"""
 
 
 class Refused(Exception):
@@ -33,16 +38,15 @@ def calling(what: str, function: Callable, *arguments: Any) -> Any:
     except (Refused, FloatingPointError):
         raise
     except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if "<" not in f.filename]
         own = [f for f in frames if not {"torch", "companion", "importlib"} & {*Path(f.filename).parts}]
-        place = (
-            f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own and "<" not in own[-1].filename else ""
-        )
-        raise Refused(f"{what} failed: {type(error).__name__}: {error}{place}") from error
+        place = "".join(f" ({Path(f.filename).name}, line {f.lineno})" for f in own[-1:])
+        hint = HINT if isinstance(error, RuntimeError) else ""  # what torch raises for sizes, types, changes in place
+        raise Refused(f"{what} failed: {type(error).__name__}: {error}{place}{hint}") from error
 
 
 def load(where: str) -> tuple[Make, str]:
-    """Return what `path.py:Name` or `package.module:Name` names, and a hash of the file that defines it."""
+    """Return what `path.py:Name` or `package.module:Name` names, and a hash of the code there and of its definition."""
     source, _, name = where.rpartition(":")
     if not source:
         raise Refused(f"{where!r} does not name a layer: write path.py:Name or package.module:Name")
@@ -50,11 +54,14 @@ def load(where: str) -> tuple[Make, str]:
     module = calling(f"importing {source}", reader, source)
     found = getattr(module, name, None)
     if not callable(found):
-        own = [n for n, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
-        near = own or difflib.get_close_matches(name, vars(module))
-        raise Refused(f"{source} has no class or function {name!r}; it has {', '.join(near) or 'none'}")
-    digest = hashlib.sha256(Path(str(sys.modules[found.__module__].__file__)).read_bytes()).hexdigest()
-    return (of_step(found) if isinstance(found, type) and issubclass(found, Step) else found), digest
+        near = difflib.get_close_matches(name, vars(module), cutoff=0.4)
+        raise Refused(f"{source} has no class or function {name!r}; it has {', '.join(near) or 'none like it'}")
+    files = [Path(str(of.__file__)).read_bytes() for of in (module, sys.modules[found.__module__])]
+    digest = hashlib.sha256("".join(ast.dump(ast.parse(file)) for file in files).encode()).hexdigest()
+    if isinstance(found, type) and issubclass(found, Step):  # a layer repeats it over time
+        init = functools.partialmethod(RNNBase.__init__, found.__name__)
+        found = type(found.__name__, (RNNBase,), {"_step": found(), "__init__": init})
+    return found, digest
 
 
 def import_file(source: str) -> Any:
@@ -67,15 +74,6 @@ def import_file(source: str) -> Any:
     module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def of_step(step: type[Step]) -> Make:
-    """Return the class of a layer that repeats a step over time."""
-
-    def init(self, *sizes):
-        RNNBase.__init__(self, step.__name__, *sizes)
-
-    return type(step.__name__, (RNNBase,), {"_step": step(), "__init__": init})
 
 
 class Wrapped(nn.Module):
@@ -94,7 +92,7 @@ class Wrapped(nn.Module):
         if not isinstance(self.layer, nn.Module):
             raise Refused(f"{self.name} is a {type(self.layer).__name__}, not a torch.nn.Module")
         if not any(parameter.requires_grad for parameter in self.layer.parameters()):
-            raise Refused(f"{self.name} does not learn: it has no parameters")
+            raise Refused(f"{self.name} does not learn: it has no parameters ({LISTS})")
         with torch.no_grad():
             output, state = self(torch.zeros(1, 1, input_size))
         self.hidden_size, self.numbers = output.size(-1), sum(tensor.numel() for tensor in state)
@@ -111,6 +109,8 @@ class Wrapped(nn.Module):
         state, self.form = tree_flatten(result[1])
         if not state or not all(isinstance(tensor, Tensor) for tensor in state):
             raise Refused(f"{self.name} returned a state that cannot be handed on: it must consist of tensors")
+        if any(tensor.is_complex() for tensor in (result[0], *state, *self.parameters())):
+            raise Refused(f"{self.name} has complex numbers: a tuple of two real tensors can replace a tensor of them")
         return result[0], tuple(state)
 
 

@@ -33,6 +33,7 @@ TITLES = {
 # input_size, and the units of the LSTM whose number of parameters a layer gets
 SIZES = {"recall": (32, None), "cups": (16, 32), "copying": (16, 32), "text": (16, 48)}
 WINDOW, BATCH, ORDER = 64, 16, 4  # ORDER: inputs that the counts look back
+COUNTS = f"counts of the last {ORDER} inputs"
 
 
 class Data(NamedTuple):
@@ -105,7 +106,7 @@ def baselines(part: str) -> dict[str, float]:
     if name == "text":
         learned, _, test = (batches.inputs.T.flatten() for batches in data[:3])
         counts = math.log(Counts(learned, data.outputs, ORDER).perplexity(test))
-        return {"guessing": math.log(data.outputs), "counts": counts}
+        return {"guessing": math.log(data.outputs), COUNTS: counts}
     seen: dict[tuple, Counter] = {}
     for past, target in answers(data.learn):
         for start in range(ORDER):
@@ -114,7 +115,7 @@ def baselines(part: str) -> dict[str, float]:
     for past, target in answers(data.test):
         longest = next((past[start:] for start in range(ORDER) if past[start:] in seen), past)
         wrong.append(longest not in seen or seen[longest].most_common(1)[0][0] != target)
-    return {"guessing": 1 - 1 / data.outputs, "counts": statistics.mean(wrong)}
+    return {"guessing": 1 - 1 / data.outputs, COUNTS: statistics.mean(wrong)}
 
 
 def answers(task):

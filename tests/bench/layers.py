@@ -29,6 +29,16 @@ class Leaky(nn.Module):
         return self.keep ** (steps + 1)
 
 
+def changed(after=lambda *results: results, before=lambda state: state):
+    """Return a running mean with a change of what it returns, or of the state that is handed in."""
+
+    class Changed(Leaky):
+        def forward(self, input, state=None):
+            return after(*super().forward(input, None if state is None else before(state)))
+
+    return Changed
+
+
 class OffByOne(Leaky):
     def carried(self, steps):
         return self.keep**steps
@@ -45,13 +55,6 @@ class WrongLater(Leaky):
 class WrongInLongCalls(Leaky):
     def forward(self, input, state=None):
         return super().forward(input, state / 2 if state is not None and len(input) > 20 else state)
-
-
-class WrongGradient(Leaky):
-    """A layer that learns nothing from what happened in earlier calls."""
-
-    def forward(self, input, state=None):
-        return super().forward(input, None if state is None else state.detach() + 0 * state)
 
 
 class OtherInEvaluation(Leaky):
@@ -99,55 +102,30 @@ class Untrained(Leaky):
         self.requires_grad_(False)
 
 
-class Detached(Leaky):
-    def forward(self, input, state=None):
-        h, end = super().forward(input, state)
-        return h.detach(), end.detach()
-
-
 class Spare(Leaky):
     def __init__(self, input_size, hidden_size):
         super().__init__(input_size, hidden_size)
         self.spare = nn.Parameter(torch.zeros(3))
 
 
-class OutputAlone(Leaky):
+class DetachedEachStep(Leaky):
     def forward(self, input, state=None):
-        return super().forward(input, state)[0]
+        outputs = []
+        for x in input:
+            h, state = super().forward(x[None], None if state is None else state.detach() + 0 * state)
+            outputs.append(h)
+        return torch.cat(outputs), state
 
 
-class LastAlone(Leaky):
+class InFloat32(nn.GRU):
     def forward(self, input, state=None):
-        h, end = super().forward(input, state)
-        return end, end
-
-
-class Stateless(Leaky):
-    def forward(self, input, state=None):
-        return super().forward(input)[0], None
+        return super().forward(input, torch.zeros(1, input.size(1), self.hidden_size, dtype=torch.float32))
 
 
 class Growing(Leaky):
     def forward(self, input, state=None):
         state = input if state is None else torch.cat([state, input])
         return super().forward(state)[0][-len(input) :], state
-
-
-class Random(Leaky):
-    def forward(self, input, state=None):
-        h, end = super().forward(input, state)
-        return nn.functional.dropout(h, 0.5), end
-
-
-class Infinite(Leaky):
-    def forward(self, input, state=None):
-        h, end = super().forward(input, state)
-        return h / 0, end
-
-
-class Failing(Leaky):
-    def forward(self, input, state=None):
-        return input @ self.missing, state
 
 
 class FixedState(nn.LSTM):
