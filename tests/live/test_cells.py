@@ -116,8 +116,8 @@ def test_outputs_and_tracebacks(code, tmp_path):
 OTHERS = "A page has numpy, matplotlib, torch and companion."
 MISSING = {
     "import pandas as pd": OTHERS,
-    "import sklearn.linear_model": OTHERS,
-    "from scipy import stats": OTHERS,
+    "import statsmodels.api": OTHERS,
+    "from seaborn import heatmap": OTHERS,
     "__import__('flask')": OTHERS,
     "import importlib\nimportlib.import_module('xarray')": OTHERS,
     "try:\n    import tensorflow\nexcept ImportError as error:\n    raise ValueError from error": OTHERS,
