@@ -125,6 +125,7 @@ def test_a_row_and_a_column_are_pressed(browser):
         row.locator("> rect").click()
         assert get(page, "t") == 7
         page.locator("svg.drawing > text[cursor]").nth(4).click()
+        move(page)
         assert get(page, "word") == 5
         k = int(weights[:7, 4].argmax())
         said = f"‘{read[4]}’: most in row {k + 1} ({weights[k, 4]:.2f})."
