@@ -169,12 +169,13 @@ def solutions(edition):
         path = edition.folder / f"{name}.ipynb"
         for cell in nbformat.read(path, as_version=4).cells if path.is_file() else ():
             if cell.cell_type == "code" and cell.id.startswith("solution-"):
-                line = next(
+                lines = (
                     line
                     for line in cell.source.splitlines()
                     if line.isascii() and not line.startswith(("#", "import", "from"))
                 )
-                yield name, cell.id, plain(line)
+                if line := next(lines, None):  # some solutions are only a comment
+                    yield name, cell.id, plain(line)
 
 
 @pytest.mark.heavy
