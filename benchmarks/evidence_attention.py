@@ -15,6 +15,7 @@ import sys
 import time
 
 import torch
+from evidence_protocol import count
 from evidence_runs import main
 from torch import nn
 
@@ -109,7 +110,7 @@ def numerals_run(settings):
             right[length] = round(all_right(model(batch[0])[0], batch[1]).double().mean().item(), 4)
         losses.append(evaluate(model, Once(batch)))
     held_out = sum(losses[: TRAINED - 3]) / (TRAINED - 3)  # of the lengths in training
-    sizes = {"parameters": sum(p.numel() for p in model.parameters()), "per_step": round(per_step, 4)}
+    sizes = {"parameters": count(model), "per_step": round(per_step, 4)}
     return sizes | {"right": [right[length] for length in sorted(right)], "best": round(held_out, 5)}
 
 
@@ -159,7 +160,7 @@ def text_run(settings, epochs):
         )
     history, per_step = learn(model, batches, learning_rate, TEXT_EPOCHS, epochs, held_out=unread)
     losses = [round(epoch.held_out, 4) for epoch in history]
-    sizes = {"parameters": sum(p.numel() for p in model.parameters()), "per_step": round(per_step, 4)}
+    sizes = {"parameters": count(model), "per_step": round(per_step, 4)}
     return sizes | {"held_out": losses, "best": min(losses)}
 
 

@@ -16,6 +16,7 @@ from functools import partial
 from itertools import chain
 
 import torch
+from evidence_protocol import numbers_of_state
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention as attention
 
@@ -50,7 +51,7 @@ def steps(device, read):
     for name, (kind, options) in LAYERS.items():
         layer = kind(SIZE, SIZE, **options).to(device)
         _, state = layer(x)
-        numbers = sum(part.numel() for part in (state if isinstance(state, tuple) else (state,)))
+        numbers = numbers_of_state(state)
         took = milliseconds(partial(layer, x, state), device)
         yield {"what": "step", "kind": name, "milliseconds": took, "megabytes": numbers * 4 / 1e6}
     for length in read:

@@ -15,7 +15,7 @@ import sys
 import time
 
 import torch
-from evidence_protocol import count, main
+from evidence_protocol import count, main, numbers_of_state, sized
 from torch import nn
 
 import companion
@@ -66,29 +66,10 @@ LAYERS = {
 }
 
 
-def sized(make, wanted):
-    """Return `make(size)` with about `wanted` parameters.
-
-    An even size, which two heads need, is preferred if one is near enough.
-    """
-    with torch.device("meta"):
-        off = lambda size: abs(count(make(size)) - wanted)  # noqa: E731
-        size = min(range(2, 400, 2), key=off)
-        if off(size) > 0.04 * wanted:
-            size = min((size - 1, size + 1), key=off)
-    return make(size)
-
-
 def layer_of(kind):
     """Return a layer with as many parameters as the others."""
     wanted = count(nn.LSTM(EMBEDDING_DIM, HIDDEN_SIZE))
     return sized(lambda size: LAYERS[kind](EMBEDDING_DIM, size), wanted)
-
-
-def numbers_of_state(layer):
-    """Return the count of numbers in a layer's state for one sequence."""
-    state = layer(torch.zeros(1, 1, layer.input_size))[1]
-    return sum(part.numel() for part in (state if isinstance(state, tuple) else (state,)))
 
 
 def run(settings):
@@ -113,7 +94,8 @@ def run(settings):
         data = tested(**options)
         result = evaluate(model, data, loss_function) if is_adding else accuracy(model, data)
         results[part] = round(result, 4)
-    return {"parameters": count(layer), "state": numbers_of_state(layer)} | results
+    _, state = layer(torch.zeros(1, 1, layer.input_size))
+    return {"parameters": count(layer), "state": numbers_of_state(state)} | results
 
 
 def rank(run):

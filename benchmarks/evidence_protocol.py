@@ -15,12 +15,13 @@ import multiprocessing
 import torch
 
 import companion
+from companion.bench.load import count
 from companion.learning import evidence, protocol
 
 
-def count(module):
-    """Return the number of parameters of a module."""
-    return sum(parameter.numel() for parameter in module.parameters())
+def numbers_of_state(state):
+    """Return the count of numbers in a layer's state, a tensor or a tuple of them."""
+    return sum(part.numel() for part in (state if isinstance(state, tuple) else (state,)))
 
 
 def parameters(kind, input_size, hidden_size):
@@ -32,6 +33,19 @@ def equal_size(kind, input_size, hidden_size):
     """Return the number of units that gives a layer about as many parameters as an LSTM of `hidden_size`."""
     wanted = parameters("LSTM", input_size, hidden_size)
     return min(range(1, 5 * hidden_size), key=lambda size: abs(parameters(kind, input_size, size) - wanted))
+
+
+def sized(make, wanted):
+    """Return `make(size)` with about `wanted` parameters.
+
+    An even size, which two heads need, is preferred if one is near enough.
+    """
+    with torch.device("meta"):
+        off = lambda size: abs(count(make(size)) - wanted)  # noqa: E731
+        size = min(range(2, 400, 2), key=off)
+        if off(size) > 0.04 * wanted:
+            size = min((size - 1, size + 1), key=off)
+    return make(size)
 
 
 def names_of(program):
@@ -75,15 +89,20 @@ class Runs:
         return [self.finished[settings] for settings in wanted]
 
 
-def main(program, arguments=None):
+def read_options(program, arguments):
+    """Return the number of runs at a time and the stored runs that count, as the command line says."""
     parser = argparse.ArgumentParser(description=program.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--again", action="store_true", help="recompute stored runs")
     parser.add_argument("--workers", type=int, default=2, help="number of runs at a time")
     options = parser.parse_args(arguments)
     exists = (evidence.FOLDER / f"{program.NAME}.json").is_file()
     is_current = exists and evidence.versions(program.NAME)["program"] == program.VERSION
-    stored = evidence.load(program.NAME) if is_current and not options.again else []
-    runs = Runs(program, stored, options.workers)
+    return options.workers, evidence.load(program.NAME) if is_current and not options.again else []
+
+
+def main(program, arguments=None):
+    workers, stored = read_options(program, arguments)
+    runs = Runs(program, stored, workers)
     start = getattr(program, "start", lambda method: protocol.START)
     seeds = getattr(program, "seeds", lambda method: protocol.REPORTED)
     chosen, first = protocol.search(program.methods(), runs.compute, program.rank, start)

@@ -13,6 +13,7 @@ import sys
 import time
 
 import torch
+from evidence_protocol import count, sized
 from evidence_runs import main
 from torch import nn
 
@@ -41,23 +42,6 @@ LAYERS = {
 }
 IN_BLOCKS = ("LSTM", "MinGRU", "MLSTM", "GatedDeltaNet, β to 2")
 KINDS = ("LSTM", "GRU", "MinGRU", "MinGRU, two layers", "MinLSTM", *(f"{kind}, in blocks" for kind in IN_BLOCKS))
-
-
-def count(module):
-    return sum(parameter.numel() for parameter in module.parameters())
-
-
-def sized(make, wanted):
-    """Return `make(size)` with about `wanted` parameters.
-
-    An even size, which two heads need, is preferred if one is near enough.
-    """
-    with torch.device("meta"):
-        off = lambda size: abs(count(make(size)) - wanted)  # noqa: E731
-        size = min(range(2, 400, 2), key=off)
-        if off(size) > 0.04 * wanted:
-            size = min((size - 1, size + 1), key=off)
-    return make(size)
 
 
 def text_model(kind, signs):

@@ -1,26 +1,14 @@
-"""Shared parts of the programs `evidence_<name>.py`: networks of equal size, and runs that are computed once.
+"""Shared parts of the older programs `evidence_<name>.py`, whose rules choose the runs: these are computed once.
 
 A program has `NAME`, `VERSION`, `NAMES` of a run's settings, `EXPERIMENTS`, `run(settings)`, `first_runs(experiment)`,
 the settings of the runs that choose learning rates, and `chosen_runs(experiment, first)`, those of the final runs.
 """
 
-import argparse
 import multiprocessing
 
-import companion
+from evidence_protocol import read_options
+
 from companion.learning import evidence
-
-
-def parameters(kind, input_size, hidden_size):
-    """Return the number of parameters of a recurrent layer."""
-    layer = getattr(companion, kind)(input_size, hidden_size, device="meta")
-    return sum(parameter.numel() for parameter in layer.parameters())
-
-
-def equal_size(kind, input_size, hidden_size):
-    """Return the number of units that gives a layer about as many parameters as an LSTM of `hidden_size`."""
-    wanted = parameters("LSTM", input_size, hidden_size)
-    return min(range(1, 5 * hidden_size), key=lambda size: abs(parameters(kind, input_size, size) - wanted))
 
 
 class Runs:
@@ -43,14 +31,8 @@ class Runs:
 
 
 def main(program, arguments=None):
-    parser = argparse.ArgumentParser(description=program.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--again", action="store_true", help="recompute stored runs")
-    parser.add_argument("--workers", type=int, default=2, help="number of runs at a time")
-    options = parser.parse_args(arguments)
-    exists = (evidence.FOLDER / f"{program.NAME}.json").is_file()
-    is_current = exists and evidence.versions(program.NAME)["program"] == program.VERSION
-    stored = evidence.load(program.NAME) if is_current and not options.again else []
-    runs, all_runs = Runs(program, stored, options.workers), []
+    workers, stored = read_options(program, arguments)
+    runs, all_runs = Runs(program, stored, workers), []
     for experiment in program.EXPERIMENTS:
         first = runs.all_of([*program.first_runs(experiment)])
         all_runs += first + runs.all_of([*program.chosen_runs(experiment, first)])

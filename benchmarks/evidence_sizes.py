@@ -14,7 +14,8 @@ import itertools
 import sys
 
 import torch
-from evidence_runs import equal_size, main
+from evidence_protocol import count, equal_size
+from evidence_runs import main
 from torch import nn
 from torch.nn import functional as F
 
@@ -91,7 +92,7 @@ def run(settings, epochs=EPOCHS):
     options = {"held_out": validation, "scheduler": scheduler, "progress": False}
     losses = [round(epoch.held_out, 4) for epoch in train(model, batches, optimizer, epochs, **options)]
     results = dict(zip(NAMES, settings, strict=True)) | {"chosen": seed in SEEDS}
-    results |= {"parameters": sum(parameter.numel() for parameter in model.parameters())}
+    results |= {"parameters": count(model)}
     results |= {"loss": round(evaluate(model, again), 4), "held_out": round(evaluate(model, unread), 4)}
     return results | {"validation": losses, "best": min(losses), "last": losses[-1]}
 

@@ -284,10 +284,7 @@ RUINS = {
 @pytest.mark.parametrize("question", chosen(RUINS, "gates", "stacked"))
 def test_unknown_mistake_takes_at_most_two_seconds(question):
     """The limit is in processor time, so that other load on the machine does not matter."""
-
-    def took(seed):
-        begin = time.process_time()
-        assert check(question, ANSWERS[question].answer([RUINS[question]]), seed=seed).mistakes == ["wrong_values"]
-        return time.process_time() - begin
-
-    assert any(took(seed) < 2 for seed in (6, 7, 8))
+    begin = time.process_time()
+    result = check(question, ANSWERS[question].answer([RUINS[question]]), seed=6)
+    assert result.mistakes == ["wrong_values"]
+    assert time.process_time() - begin < 2

@@ -1,39 +1,23 @@
 """Tests of stored evidence: complete, chosen by the program's rule, and recomputed where that is cheap."""
 
 import functools
-import importlib.util
+import importlib
 import json
 import statistics
-import sys
 
 import pytest
 import torch
 
-from companion.learning import evidence
+from companion.learning import evidence, protocol
 from companion.learning.counts import Counts
 from companion.learning.text import Vocabulary, load_text
 from companion.learning.training import perplexity
 from companion.learning.windows import split
-from tests.project.paths import ROOT
-
-
-def program(name):
-    """Import a benchmark program by name."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"benchmarks/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(autouse=True)
-def programs(monkeypatch):
-    """Make the modules that the programs share importable."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")  # where they find what they share
 
 
 @pytest.fixture
-def memory(programs):
-    return program("evidence_memory")
+def memory(program):
+    return program("memory")
 
 
 def test_runs_are_stored_loaded_and_summarised(tmp_path, monkeypatch):
@@ -51,11 +35,11 @@ def test_runs_are_stored_loaded_and_summarised(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", sorted(evidence.FOLDER.glob("*.json")), ids=lambda path: path.stem)
-def test_every_file_has_the_versions_that_computed_it(path):
+def test_every_file_has_the_versions_that_computed_it(program, path):
     """Check that each file has the versions of its program and of torch, and no run twice."""
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert stored["versions"].keys() == {"program", "torch"} and stored["runs"]
-    assert stored["versions"]["program"] == program(f"evidence_{path.stem}").VERSION
+    assert stored["versions"]["program"] == program(path.stem).VERSION
     settings = [
         json.dumps(
             {key: run[key] for key in run if not isinstance(run[key], float) or key in ("learning_rate", "setting")}
@@ -65,35 +49,43 @@ def test_every_file_has_the_versions_that_computed_it(path):
     assert len({*settings}) == len(settings)
 
 
-@pytest.mark.parametrize("name", ["recurrences", "sizes", "training"])
-def test_runs_are_complete_with_the_best_learning_rates(name, monkeypatch):
-    module = program(f"evidence_{name}")
-    runs = sys.modules["evidence_protocol" if hasattr(module, "METHOD") else "evidence_runs"]
-    monkeypatch.setattr(runs, "multiprocessing", None)  # all runs are stored: compute nothing
-    monkeypatch.setattr(evidence, "store", None)  # write nothing
-    runs.main(module, [])  # raises if a run that its rule chooses is missing
-    names = getattr(module, "METHOD", None) or module.NAMES
-    settings = [name for name in names if name not in ("seed", "learning_rate")]
+@pytest.fixture
+def nothing_to_compute(monkeypatch):
+    """Raise an error where a program computes or writes a run."""
+    for name in ("evidence_protocol", "evidence_runs"):
+        monkeypatch.setattr(importlib.import_module(name), "multiprocessing", None)
+    monkeypatch.setattr(evidence, "store", None)
+
+
+@pytest.mark.parametrize("name", ["cups", "layers", "memory", "sequences", "series", "training"])
+def test_searches_are_complete(program, nothing_to_compute, name):
+    """Check that the stored runs are those that the protocol chooses, and that each best rate is inside its grid."""
+    module = program(name)
+    importlib.import_module("evidence_protocol").main(module, [])  # raises if a run is missing or one too many
+    seeds = getattr(module, "seeds", lambda method: protocol.REPORTED)
+    reported = evidence.load(name, chosen=True)
+    assert [*evidence.spread(reported, "seed", *module.METHOD)] == [*module.methods()]
+    for method in module.methods():
+        settings = dict(zip(module.METHOD, method, strict=True))
+        runs = evidence.having(reported, **settings)
+        assert tuple(run["seed"] for run in runs) == seeds(method)
+        (best,) = {run["learning_rate"] for run in runs}
+        tried = {run["learning_rate"] for run in evidence.load(name, chosen=False, **settings)}
+        assert min(tried) < best < max(tried)
+
+
+@pytest.mark.parametrize("name", ["recurrences", "sizes"])
+def test_runs_are_complete_with_the_best_learning_rates(program, nothing_to_compute, name):
+    module = program(name)
+    importlib.import_module("evidence_runs").main(module, [])  # raises if a run that its rule chooses is missing
+    settings = [name for name in module.NAMES if name not in ("seed", "learning_rate")]
     counts = evidence.spread(evidence.load(name, chosen=True), "seed", *settings)
     assert {spread.count for spread in counts.values()} == {5}
-    if name == "sizes":
-        return
-    for experiment in {run.get("experiment") for run in evidence.load(name)}:
-        sizes = {run["parameters"] for run in evidence.load(name) if run.get("experiment") == experiment}
-        assert max(sizes) / min(sizes) < 1.04  # each within 2 % of the LSTM's
 
 
-@pytest.mark.parametrize("name", ["memory"])
-def test_searches_are_complete(name, monkeypatch):
-    """Check that the stored runs are those that the protocol chooses, with five seeds, and that sizes are equal."""
-    module = program(f"evidence_{name}")
-    shared = sys.modules["evidence_protocol"]
-    monkeypatch.setattr(shared, "multiprocessing", None)  # all runs are stored: compute nothing
-    monkeypatch.setattr(evidence, "store", None)  # write nothing
-    shared.main(module, [])  # raises if a run is missing or one too many
-    counts = evidence.spread(evidence.load(name, chosen=True), "seed", *module.METHOD)
-    assert [*counts] == [*module.methods()] and {spread.count for spread in counts.values()} == {5}
-    for experiment in module.EXPERIMENTS:
+@pytest.mark.parametrize("name", ["memory", "recurrences", "training"])
+def test_compared_networks_have_one_size(name):
+    for experiment in {run["experiment"] for run in evidence.load(name)}:
         sizes = {run["parameters"] for run in evidence.load(name, experiment=experiment)}
         assert max(sizes) / min(sizes) < 1.04  # each within 2 % of the LSTM's
 
@@ -197,19 +189,19 @@ def test_what_the_page_says_of_adding_and_brackets():
         ("few characters", "Adam", 0),
     ],
 )
-def test_training_is_reproducible(programs, experiment, optimizer, seed):
+def test_training_is_reproducible(program, experiment, optimizer, seed):
     """Recompute one epoch of a run of the search, and of reported runs."""
     stored, *_ = evidence.load("training", experiment=experiment, optimizer=optimizer, seed=seed)
-    again = program("evidence_training").run((experiment, optimizer, seed, stored["learning_rate"]), epochs=1)
+    again = program("training").run((experiment, optimizer, seed, stored["learning_rate"]), epochs=1)
     parts = {"learned_from", "validation", "test"} & stored.keys()
     assert {"parameters", *parts} == again.keys() and again["parameters"] == stored["parameters"]
     for part in parts:
         assert again[part] == pytest.approx(stored[part][:1], abs=2e-3)
 
 
-def test_training_keeps_its_three_parts_apart(programs):
+def test_training_keeps_its_three_parts_apart(program):
     """Check that the parts make up the text, and that networks of the search are not measured on the test part."""
-    vocabulary, *parts = program("evidence_training").parts()
+    vocabulary, *parts = program("training").parts()
     assert "".join(map(vocabulary.decode, parts)) == load_text("en")
     assert [round(len(part) / len(load_text("en")), 2) for part in parts] == [0.8, 0.1, 0.1]
     assert not any("test" in run for run in evidence.load("training", chosen=False))
@@ -237,22 +229,19 @@ def test_sentences_on_optimizers_hold():
     assert perplexity(max(final[ten, "Adam"])) < order_2 and order_3 < perplexity(min(final["forty epochs", "Adam"]))
 
 
-def test_sizes_are_reproducible(programs):
+def test_sizes_are_reproducible(program):
     """Recompute one epoch of the smallest network, and compare the validation loss."""
-    sizes = program("evidence_sizes")
+    sizes = program("sizes")
     (stored,) = evidence.load("sizes", kind="LSTM", hidden_size=32, seed=0)
     again = sizes.run([stored[name] for name in sizes.NAMES], epochs=1)
     assert again["validation"] == pytest.approx(stored["validation"][:1], abs=5e-3)
     assert again["parameters"] == stored["parameters"]
 
 
-def test_attention_is_complete_with_the_best_learning_rates(programs, monkeypatch):
+def test_attention_is_complete_with_the_best_learning_rates(program, nothing_to_compute):
     """Check that each kind has five seeds, and that compared models have one size."""
-    module = program("evidence_attention")
-    runs = sys.modules["evidence_runs"]
-    monkeypatch.setattr(runs, "multiprocessing", None)
-    monkeypatch.setattr(evidence, "store", None)
-    runs.main(module, [])
+    module = program("attention")
+    importlib.import_module("evidence_runs").main(module, [])
     chosen = evidence.load("attention", chosen=True)
     assert {spread.count for spread in evidence.spread(chosen, "seed", "experiment", "kind").values()} == {5}
     for kinds in (("fixed 42", "dot product", "additive"), module.KINDS["joined"]):
@@ -261,26 +250,26 @@ def test_attention_is_complete_with_the_best_learning_rates(programs, monkeypatc
     assert max(sizes := {run["parameters"] for run in evidence.having(chosen, experiment="text")}) / min(sizes) < 1.01
 
 
-def test_attention_is_reproducible(programs):
+def test_attention_is_reproducible(program):
     """Recompute one epoch of the text, by a transformer."""
-    module = program("evidence_attention")
+    module = program("attention")
     (stored,) = evidence.load("attention", experiment="text", kind="transformer", seed=0, chosen=True)
     again = module.run([stored[name] for name in module.NAMES], epochs=1)
     assert again["held_out"] == pytest.approx(stored["held_out"][:1], abs=5e-3)
     assert again["parameters"] == stored["parameters"]
 
 
-def test_recurrences_have_equal_sizes(programs):
+def test_recurrences_have_equal_sizes(program):
     """Compute the number of parameters of a model of blocks."""
-    module = program("evidence_recurrences")
+    module = program("recurrences")
     (stored,) = evidence.load("recurrences", experiment="text", kind="MinGRU, in blocks", seed=0, chosen=True)
     with torch.device("meta"):
         assert module.count(module.text_model(stored["kind"], 54)) == stored["parameters"]
 
 
-def test_speed_is_complete(programs):
+def test_speed_is_complete(program):
     """Check that every size and way that the program measures is stored, and that the LSTM is the reference."""
-    module = program("evidence_speed")
+    module = program("speed")
     for what in ("time", "kept"):
         runs = evidence.load("speed", what=what)
         assert [tuple(run["size"]) for run in runs] == module.SIZES

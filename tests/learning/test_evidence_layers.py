@@ -1,23 +1,9 @@
 """Tests of stored evidence on layers after the LSTM: complete, partly recomputed, and what chapters say of it."""
 
-import importlib
-
-import pytest
 import torch
 
 from companion.learning import evidence
 from companion.learning.tasks import Brackets, Rewritten
-from tests.project.paths import ROOT
-
-
-@pytest.fixture(autouse=True)
-def benchmarks(monkeypatch):
-    """Make the program importable."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-
-
-def program():
-    return importlib.import_module("evidence_layers")
 
 
 def percent(experiment, kind):
@@ -25,23 +11,13 @@ def percent(experiment, kind):
     return sorted(100 * run["test"] for run in evidence.load("layers", chosen=True, experiment=experiment, kind=kind))
 
 
-def test_searches_are_complete(monkeypatch):
-    """Check that the stored runs are those that the protocol chooses, with five seeds, and that sizes are equal."""
-    module, shared = program(), importlib.import_module("evidence_protocol")
-    monkeypatch.setattr(shared, "multiprocessing", None)  # all runs are stored: compute nothing
-    monkeypatch.setattr(evidence, "store", None)  # write nothing
-    shared.main(module, [])  # raises if a run is missing or one too many
-    counts = evidence.spread(evidence.load("layers", chosen=True), "seed", *module.METHOD)
-    assert [*counts] == [*module.methods()] and {spread.count for spread in counts.values()} == {5}
+def test_layers_are_reproducible(program):
+    """Recompute an LSTM with two cups, and check that all layers have one size."""
+    (stored,) = evidence.load("layers", chosen=True, experiment="two cups", kind="LSTM", seed=0)
+    again = program("layers").run(("two cups", "LSTM", 0, stored["learning_rate"]))
+    assert again["test"] == stored["test"] == 1 and again["state"] == 64 and again["parameters"] == 6400
     sizes = {run["parameters"] for run in evidence.load("layers")}
     assert max(sizes) / min(sizes) < 1.04  # each within 2 % of the LSTM's
-
-
-def test_layers_are_reproducible():
-    """Recompute an LSTM with two cups."""
-    (stored,) = evidence.load("layers", chosen=True, experiment="two cups", kind="LSTM", seed=0)
-    again = program().run(("two cups", "LSTM", 0, stored["learning_rate"]))
-    assert again["test"] == stored["test"] == 1 and again["state"] == 64 and again["parameters"] == 6400
 
 
 def test_answers_without_learning():

@@ -1,8 +1,6 @@
 """Tests of stored evidence on names and cups: complete, chosen by the protocol, and partly recomputed."""
 
-import importlib
 import statistics
-import sys
 
 import nbformat
 import pytest
@@ -11,34 +9,7 @@ from companion.learning import evidence
 from tests.project.paths import ROOT
 
 
-@pytest.fixture(autouse=True)
-def benchmarks(monkeypatch):
-    """Make the programs importable."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-
-
-def program(name):
-    return importlib.import_module(f"evidence_{name}")
-
-
-@pytest.mark.parametrize(("name", "reported"), [("cups", 5), ("sequences", 1)])
-def test_runs_are_complete_with_the_best_settings(name, reported, monkeypatch):
-    """Check that the protocol chooses what is stored, that each best rate is inside, and that no run is left over."""
-    module = program(name)
-    main = sys.modules["evidence_protocol"].main
-    monkeypatch.setattr(sys.modules["evidence_protocol"], "multiprocessing", None)  # all is stored: compute nothing
-    monkeypatch.setattr(evidence, "store", None)  # called if runs are left over
-    main(module, [])
-    counts = evidence.spread(evidence.load(name, chosen=True), "seed", *module.METHOD)
-    assert {*counts} == {*module.methods()} and {spread.count for spread in counts.values()} == {reported}
-    for method in module.methods():
-        settings = dict(zip(module.METHOD, method, strict=True))
-        rates = {run["learning_rate"] for run in evidence.load(name, chosen=False, **settings)}
-        (best,) = {run["learning_rate"] for run in evidence.load(name, chosen=True, **settings)}
-        assert min(rates) < best < max(rates)
-
-
-def test_cups_are_reproducible():
+def test_cups_are_reproducible(program):
     """Recompute an LSTM."""
     (stored,) = evidence.load("cups", kind="LSTM", seed=0)
     again = program("cups").run(("LSTM", 0, stored["learning_rate"]))
@@ -50,7 +21,7 @@ def of_cups(kind):
     return [run["right"] for run in evidence.load("cups", kind=kind, chosen=True)]
 
 
-def test_what_the_page_says_of_cups():
+def test_what_the_page_says_of_cups(program):
     module = program("cups")
     kinds = {kind: of_cups(kind) for (kind,) in module.methods()}
     assert {*sum(kinds.pop("LSTM"), [])} == {1}
@@ -66,7 +37,7 @@ def test_what_the_page_says_of_cups():
     assert {len(right) for right in kinds["transformer"]} == {module.LONGER}
 
 
-def test_sequences_have_equal_sizes():
+def test_sequences_have_equal_sizes(program):
     """Check that networks and the most frequent pieces have about as many numbers, and epochs the planned number."""
     module = program("sequences")
     reported = evidence.load("sequences", chosen=True)
@@ -78,7 +49,7 @@ def test_sequences_have_equal_sizes():
             assert run["epochs"] == module.planned_epochs(run["kind"], run["fold"], run["learning_rate"])
 
 
-def test_sequences_are_reproducible():
+def test_sequences_are_reproducible(program):
     """Recompute counts, and check that the countries for learning, choosing and reporting are not the same."""
     module = program("sequences")
     (stored,) = evidence.load("sequences", kind="naive Bayes, fewer", fold=2, chosen=True)
@@ -103,7 +74,7 @@ def folds_ahead(kind, *others):
     return [100 * (right - max(best)) for right, best in zip(of_names("accuracy", kind), rivals, strict=True)]
 
 
-def test_what_the_page_says_of_names():
+def test_what_the_page_says_of_names(program):
     module = program("sequences")
     ahead = {kind: folds_ahead(kind, *module.NETWORKS) for kind in module.COUNTING}
     for kind in ("naive Bayes", "logistic", "logistic, fewer"):
@@ -119,7 +90,7 @@ def test_what_the_page_says_of_names():
     assert max(of_names("counts", "naive Bayes")) < min(of_names("parameters", "naive Bayes")) / 2
 
 
-def test_what_the_page_says_of_networks_that_read_names():
+def test_what_the_page_says_of_networks_that_read_names(program):
     module = program("sequences")
     others = [kind for kind in module.NETWORKS if kind != "max"]
     assert min(folds_ahead("max", *others)) > 0

@@ -1,8 +1,6 @@
 """Test the stored runs of the chapters on series: they are complete, repeat, and look at no test part to choose."""
 
-import importlib.util
 import statistics
-import sys
 
 import pytest
 import torch
@@ -17,30 +15,20 @@ from companion.learning.series import (
     water_tank,
     with_season,
 )
-from tests.project.paths import ROOT
 
 KINDS, SETTINGS = ("LSTM", "GRU", "RNN"), ("kind", "reads", "forecasts")
 COLUMNS = ("temp_max", "temp_min", "precipitation", "wind")
 
 
 @pytest.fixture
-def module(monkeypatch):
+def module(program):
     """Import the program that computes the runs."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    spec = importlib.util.spec_from_file_location("evidence_series", ROOT / "benchmarks/evidence_series.py")
-    program = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(program)
-    return program
+    return program("series")
 
 
-def test_runs_are_complete_with_the_best_learning_rates(module, monkeypatch):
-    shared = sys.modules["evidence_protocol"]
-    monkeypatch.setattr(shared, "multiprocessing", None)  # all runs are stored: compute nothing
-    monkeypatch.setattr(evidence, "store", None)  # write nothing
-    shared.main(module, [])  # raises if a run that the protocol chooses is missing
+def test_every_origin_is_tested_by_networks_of_one_size(module):
     for method in module.methods():
         runs = evidence.load("series", chosen=True, **dict(zip(module.METHOD, method, strict=True)))
-        assert tuple(run["seed"] for run in runs) == module.seeds(method)
         assert {len(run["test"]) for run in runs} == {len(module.ORIGINS[method[0]])}
         assert max(run["epoch"][0] for run in runs) <= (module.TREES if "trees" in method else module.EPOCHS)
     sizes = {run["parameters"] for run in evidence.load("series", reads="lags", forecasts="value") if "units" in run}
