@@ -28,6 +28,7 @@ def test_runs_are_stored_loaded_and_summarised(tmp_path, monkeypatch):
     assert evidence.load("trial", kind="GRU", seed=5) == runs[-1:] == evidence.having(runs[3:], seed=5)
     assert evidence.spread(runs, "right", "kind") == {("RNN",): (3, 1, 6, 3), ("GRU",): (3, 1, 6, 3)}
     assert evidence.spread(runs[:2], "right", "kind", "seed") == {("RNN", 0): (1, 1, 1, 1), ("RNN", 1): (2, 2, 2, 1)}
+    assert [evidence.percent(some, "right") for some in (runs[:3], runs[:1])] == ["300 100–600", "100"]
     with pytest.raises(
         FileNotFoundError, match="there is no evidence 'other', only trial: `python benchmarks/evidence_other.py`"
     ):
