@@ -257,6 +257,7 @@ def test_keys_lead_to_the_search_and_turn_pages(browser, address):
         expect(field).to_be_focused()
         page.keyboard.press("Escape")
         expect(field).to_be_hidden()  # the menu closes
+        expect(field).not_to_be_focused()  # one frame later
         page.keyboard.press("ArrowLeft")
         page.wait_for_url("**/step_sizes.html")
 
