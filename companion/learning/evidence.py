@@ -50,7 +50,7 @@ def spread(runs: Iterable[dict[str, Any]], measured: str, *settings: str) -> dic
 
 
 def percent(runs: Iterable[dict[str, Any]], measured: str = "test") -> str:
-    """Return 100 times the mean of a measurement, with its range over runs: "94 87–100"; one number if all are equal."""
+    """Return 100 times the mean of a measurement with its range, as "94 87–100"; one number if the runs are equal."""
     ((*values, _),) = spread(runs, measured).values()
     mean, *ends = (f"{100 * value:.0f}" for value in values)
     return mean if {mean} == {*ends} else f"{mean} {'–'.join(ends)}"
