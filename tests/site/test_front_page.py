@@ -9,7 +9,7 @@ from book.site.extension.front_page import NEEDS
 from book.site.extension.reading_time import english_notebook, reading_time
 from companion.figures import Writing
 from tests.project.paths import light_soup
-from tests.site.browsing import opened
+from tests.site.browsing import opened, wait_for
 from tests.site.test_book import CHAPTERS
 
 PHONE = {"width": 360, "height": 740}
@@ -54,8 +54,9 @@ def test_figure_writes_by_itself_on_the_first_screen_until_it_is_stopped(browser
         page.get_by_role("button", name="Load the writer").click()
         box = page.locator("textarea")
         box.focus()  # scrolls to it; the text stays in view
-        assert page.locator(".written").bounding_box()["y"] >= 0
-        assert box.bounding_box()["y"] + box.bounding_box()["height"] <= PHONE["height"]
+        assert wait_for(page.locator(".written").bounding_box)["y"] >= 0
+        place = wait_for(box.bounding_box)  # none while the figure is laid out again
+        assert place["y"] + place["height"] <= PHONE["height"]
         for now, then in zip(seen(page), before, strict=True):
             assert now == pytest.approx(then, abs=0.011)
         assert page.evaluate(TEXT) == stopped
