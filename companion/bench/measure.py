@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 
 from companion.bench.load import Make, Wrapped, count, size_of
-from companion.learning.counts import Counts
+from companion.learning.counts import KneserNey, best_order
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.tasks import Copying, Cups, Rewritten, accuracy
 from companion.learning.text import Vocabulary, load_text
@@ -32,8 +32,8 @@ TITLES = {
 }
 # input_size, and the units of the LSTM whose number of parameters a layer gets
 SIZES = {"recall": (32, None), "cups": (16, 32), "copying": (16, 32), "text": (16, 48)}
-WINDOW, BATCH, ORDER = 64, 16, 4  # ORDER: inputs that the counts look back
-COUNTS = f"counts of the last {ORDER} inputs"
+WINDOW, BATCH, ORDER = 64, 16, 4  # ORDER: inputs that the counts look back, but for the text
+COUNTS = "counts of the last inputs"
 
 
 class Data(NamedTuple):
@@ -100,13 +100,16 @@ def run(part: str, make: Make, seed: int, learning_rate: float) -> dict[str, Any
 
 
 def baselines(part: str) -> dict[str, float]:
-    """Return the results of guessing, and of counts of what followed the last four inputs."""
+    """Return the results of guessing, and of counts of what followed the last four inputs.
+
+    For the text `KneserNey`, with as many characters as predict the part for choosing best.
+    """
     name = part.partition(" ")[0]
     data = data_of(name, 0)
     if name == "text":
-        learned, _, test = (batches.inputs.T.flatten() for batches in data[:3])
-        counts = math.log(Counts(learned, data.outputs, ORDER).perplexity(test))
-        return {"guessing": math.log(data.outputs), COUNTS: counts}
+        learned, choose, test = (batches.inputs.T.flatten() for batches in data[:3])
+        counts = best_order(KneserNey, learned, choose, data.outputs)
+        return {"guessing": math.log(data.outputs), COUNTS: math.log(counts.perplexity(test))}
     seen: dict[tuple, Counter] = {}
     for past, target in answers(data.learn):
         for start in range(ORDER):
