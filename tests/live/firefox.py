@@ -50,7 +50,7 @@ class Page:
         return json.loads(response["result"]["value"])
 
     def wait_for(self, expression):
-        return wait_for(lambda: self.evaluate(expression))
+        return wait_for(lambda: self.evaluate(expression), expression)
 
     def press(self, name, within="document"):
         """Press the first button whose text begins with `name`."""

@@ -43,11 +43,11 @@ def patient(make):
     return make_patient
 
 
-def wait_for(condition):
-    """Return the first true value of a condition; fail if there is none in time."""
+def wait_for(condition, said="a condition"):
+    """Return the first true value of a condition; fail, naming it as `said`, if there is none in time."""
     deadline = time.monotonic() + TIMEOUT
     while not (value := condition()):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, f"waited in vain for {said}"
         time.sleep(0.05)
     return value
 
