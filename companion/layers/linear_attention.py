@@ -26,7 +26,8 @@ class LinearAttention(SequenceLayer):
     """
 
     forgets = corrects = per_key = False
-    way = staticmethod(matrix_state.chunks)  # or `matrix_state.loop`
+    # how the steps are computed: or `matrix_state.loop`, or `functools.partial(matrix_state.chunks, at_once=True)`
+    way = staticmethod(matrix_state.chunks)
 
     def __init__(
         self,

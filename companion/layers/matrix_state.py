@@ -14,6 +14,9 @@ Shapes: T time steps, then any others (*); keys and queries have K features, val
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
+
+from companion.layers.scan import pairs
 
 
 def loop(q, k, v, log_alpha, beta, S, corrects=False):
@@ -55,16 +58,23 @@ def chunks(
     S: Tensor,
     corrects: bool = False,
     size: int | None = None,
+    at_once: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Do the same as `loop`, `size` steps at a time; with `size` T, all steps at once: the parallel form.
 
     size: 64 if None, or 16 for a gate for each feature of the key, which takes memory for size × K numbers a step.
+    at_once: compute all chunks at once, in fewer and larger operations that take more memory, instead of one after
+    another; if None, on a graphics card.
     """
     together, log_alpha = [], by_key(log_alpha, k)
     size = size or (64 if log_alpha.size(-1) == 1 else 16)
+    at_once = q.device.type != "cpu" if at_once is None else at_once
     # time stands beside the features, so that a chunk's are matrices: (*, size, K)
-    pieces = [x.movedim(0, -2).split(size, dim=-2) for x in (q, k, v, log_alpha, beta[..., None])]
-    for Q, K, V, log_a, b in zip(*pieces, strict=True):
+    inputs = [x.movedim(0, -2) for x in (q, k, v, log_alpha, beta[..., None])]
+    if at_once and len(q) > size:
+        O, S = all_chunks(inputs, S, corrects, size)
+        return O.movedim(-2, 0), S
+    for Q, K, V, log_a, b in zip(*(x.split(size, dim=-2) for x in inputs), strict=True):
         O, S = one_chunk(Q, K, V, log_a, b, S, corrects)
         together.append(O)
     return torch.cat(together, dim=-2).movedim(-2, 0), S
@@ -97,6 +107,44 @@ def one_chunk(Q, K, V, log_alpha, beta, S, corrects):
     # S = S_0 ⊙ γ_C + Σ_s u_s ( Γ_Cs ⊙ k_s )ᵀ
     S = gamma[..., -1:, :] * S + U.transpose(-2, -1) @ (left[..., -1, :, :] * K)
     return O, S
+
+
+def all_chunks(inputs, S, corrects, size):
+    """Compute all chunks at once, each for any state before it, and then the states between them, by a tree.
+
+    inputs: Q, K, V, log α and β as in `one_chunk`, of all T steps. Returns O, (*, T, V), and the last state.
+    """
+    T = inputs[0].size(-2)
+    # (*, T, K) → (chunks, *, size, K);   steps of zeros at the end change nothing
+    inputs = [F.pad(x, (0, 0, 0, -T % size)).unflatten(-2, (-1, size)).movedim(-3, 0) for x in inputs]
+    O, R, D, A, times = for_any_state(*inputs, corrects)
+    # S_c = S_{c-1} A_c + D_c
+    after = pairs(A, D, S, times)
+    before = torch.cat([S[None], after[:-1]])
+    # O_c = O'_c + R_c S_{c-1}ᵀ
+    O = O + R @ before.transpose(-2, -1)
+    return O.movedim(0, -3).flatten(-3, -2).narrow(-2, 0, T), after[-1]
+
+
+def for_any_state(Q, K, V, log_alpha, beta, corrects):
+    """Compute a chunk without the state S_0 before it: return O', R, D, A, and the product of A and a state.
+
+        O = O' + R S_0ᵀ,   S = S_0 A + D
+
+    Arguments: `one_chunk`. R: (*, C, K). D: (*, V, K). A: (*, K, K) with the delta rule; without, γ_C, multiplied by ⊙.
+    """
+    zeros = V.new_zeros(V.size(-1), K.size(-1))
+    if not corrects:
+        # R = γ ⊙ Q,   A = γ_C
+        O, D = one_chunk(Q, K, V, log_alpha, beta, zeros, corrects)
+        gamma = log_alpha.cumsum(-2).exp()
+        return O, gamma * Q, D, gamma[..., -1:, :], torch.mul
+    # Each row of a state has a feature of the values. From S_0 = 0 come O' and D; from S_0 = I,
+    # more rows below it with values of 0, come R and A
+    rows, unit = zeros.shape, torch.eye(K.size(-1), dtype=K.dtype, device=K.device)
+    V = F.pad(V, (0, K.size(-1)))
+    O, S = one_chunk(Q, K, V, log_alpha, beta, torch.cat([zeros, unit]), corrects)
+    return *O.split(rows, dim=-1), *S.split(rows, dim=-2), lambda A, S: S @ A
 
 
 def products(Q, K, left):

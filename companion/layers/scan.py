@@ -131,11 +131,16 @@ def log_scan(log_a: Tensor, log_b: Tensor, h_0: Tensor) -> Tensor:
 
 
 def rectangle(sizes: list[int], device: torch.device) -> Tensor:
-    """Return the places of a packed batch's rows in a padded one, (T · B), B = sizes[0].
+    """Return the places of a packed batch's rows in a padded one, (N), where step t has the places t B … t B + B - 1.
 
-    sizes: the number of sequences that are still running at each of T time steps.
+    sizes: the number of sequences that are still running at each of T time steps. N: their sum. B: sizes[0].
     """
-    return torch.cat([t * sizes[0] + torch.arange(rows, device=device) for t, rows in enumerate(sizes)])
+    T, B = len(sizes), sizes[0]
+    if sizes[-1] == B:
+        return torch.arange(T * B, device=device)
+    # row b runs at step t if b < sizes[t];   on the processor, since a card would have to wait for the number N
+    running = torch.arange(B, device="cpu") < torch.tensor(sizes, device="cpu")[:, None]
+    return running.flatten().nonzero()[:, 0].to(device)
 
 
 def unroll(step: Any, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
@@ -145,12 +150,14 @@ def unroll(step: Any, x: Tensor, sizes: list[int], start: State, w: Weights, rev
     """
     a, b = step.coefficients(step.ahead(x, w))
     T, B = len(sizes), sizes[0]
-    # pad a packed batch to a rectangle with steps that change nothing
     places = rectangle(sizes, x.device)
-    a, b = (
-        x.new_full((T * B, x.size(1)), still).index_copy(0, places, x).unflatten(0, (T, B))
-        for x, still in zip((a, b), step.still, strict=True)
-    )
+    if sizes[-1] < B:
+        # pad a packed batch to a rectangle with steps that change nothing
+        a, b = (
+            x.new_full((T * B, x.size(1)), still).index_copy(0, places, x)
+            for x, still in zip((a, b), step.still, strict=True)
+        )
+    a, b = a.unflatten(0, (T, B)), b.unflatten(0, (T, B))
     if reverse:
         a, b = a.flip(0), b.flip(0)
     h = step.scan(a, b, start[0])
