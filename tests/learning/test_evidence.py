@@ -264,6 +264,19 @@ def test_what_pages_say_of_kinds_of_networks_on_the_text(tables):
     assert f"{tables[4]:.2f} {tables[8]:.2f}" == "3.56 3.31" and tables[8] < kinds["GRU"][0]
 
 
+def test_what_the_page_says_of_todays_layers_on_the_text():
+    single = {kind: of_text("kinds", kind=kind, num_layers=1) for kind in ("LSTM", "GRU", "RNN", "MinGRU", "MinLSTM")}
+    gated = [value for kind in ("LSTM", "GRU", "RNN") for value in single[kind]]
+    minimal = single["MinGRU"] + single["MinLSTM"]
+    two_layers, transformer = of_text("kinds", kind="MinGRU", num_layers=2), of_text("kinds", kind="transformer")
+    assert max(gated) < min(two_layers) and max(two_layers) < transformer[0] < transformer[-1] < min(minimal)
+    blocks = [of_text("kinds", kind=f"{kind}, in blocks") for kind in ("LSTM", "MinGRU")]
+    assert 0 < statistics.mean(blocks[1]) - statistics.mean(blocks[0]) < 0.1
+    assert blocks[0][0] < single["LSTM"][0] < blocks[0][-1] > single["GRU"][-1]
+    for kind in ("GLA", "MLSTM", "GatedDeltaNet, β to 2"):
+        assert blocks[1][-1] < of_text("kinds", kind=f"{kind}, in blocks")[0]
+
+
 def test_what_the_page_says_of_sizes(tables):
     of = lambda units, layers=1, dropout=0.0: of_text(  # noqa: E731
         "sizes", hidden_size=units, num_layers=layers, dropout=dropout
