@@ -1,6 +1,6 @@
 """Evidence from a graphics card: training by size, length and type of number, beside a processor, and writing.
 
-    python benchmarks/evidence_card.py               measure, print and store: about a quarter of an hour on a card
+    python benchmarks/evidence_card.py               measure, print and store
     python benchmarks/evidence_card.py --device cpu  try it without one, at small sizes; nothing is stored
 
 Milliseconds, medians, float32 unless named. "size", "type" and "processor": forward and backward over (time steps,

@@ -27,8 +27,8 @@ def kernel(a, b, h, h_0, T, width, CHUNK: tl.constexpr, COLUMNS: tl.constexpr):
 
 
 def triton_scan(a, b, h_0):  # a, b: (T, *), h_0: (*)
-    a, b, h_0, h = a.contiguous(), b.contiguous(), h_0.contiguous(), torch.empty_like(b)
-    width = h_0.numel()
+    a, b, h_0 = a.contiguous(), b.contiguous(), h_0.contiguous()
+    h, width = torch.empty_like(b), h_0.numel()
     programs = (triton.cdiv(width, 16),)  # each computes 16 features over all steps
     kernel[programs](a, b, h, h_0, len(a), width, CHUNK=128, COLUMNS=16)
     return h

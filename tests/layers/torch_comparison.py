@@ -14,6 +14,9 @@ CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
 RECURRENT = LAYERS + CELLS
 ALL = [*RECURRENT, "Embedding"]
 float64 = {"dtype": torch.float64}
+# On a graphics card torch's layers call cuDNN, which draws other dropout masks, and has neither second derivatives nor
+# gradients in evaluation. A test of these compares with torch's own programs for the card.
+without_cudnn = torch.backends.cudnn.flags(enabled=False)
 
 
 def examples(number):

@@ -36,13 +36,26 @@ def pytest_configure(config):
     if proves(config):
         os.environ["PROVE"] = "1"
     if config.getoption("--device") != "cpu":  # setting the default explicitly would slow down every call
-        import torch
-
-        torch.set_default_device(config.getoption("--device"))
+        compute_on(config.getoption("--device"))
     # a warning of torch's own float32 LSTM with a projection, once a process
     config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")
     # a warning of torch.compile on Python 3.13.0 only
     config.addinivalue_line("filterwarnings", "ignore:Guards may run slower on Python")
+
+
+def compute_on(device):
+    """Make tensors on a device by default, and let torch's `pack_sequence` have its lengths on the processor."""
+    import torch
+    from torch.nn.utils import rnn
+
+    pack_sequence = rnn.pack_sequence
+
+    def with_lengths_on_processor(*arguments, **options):
+        with torch.device("cpu"):  # torch makes them on the default device, and then refuses them there
+            return pack_sequence(*arguments, **options)
+
+    torch.set_default_device(device)
+    rnn.pack_sequence = with_lengths_on_processor
 
 
 @functools.cache
