@@ -5,9 +5,10 @@
 
 Milliseconds, medians, float32 unless named. "size", "type" and "processor": forward and backward over (time steps,
 batch, features). "sequence": the same for one sequence of 512 features, matrix states with 8 heads; attention is
-torch's function alone, without the linear maps around it. "again": one of these at the end, which shows how much times
-differ. "scan": all states of a recurrence, forward only. "step": one more step of a layer with a state, or one query of
-attention over cached keys and values; "megabytes" is what is carried. A case that does not fit into memory is left out.
+torch's function alone, without the linear maps around it. "again": one of these once more, which shows how much times
+differ. "loop": a readable loop, compiled, and as a CUDA graph. "scan": all states of a recurrence, only forward.
+"step": one more step of a layer with a state, or one query of attention over cached keys and values; "megabytes" is
+what is carried. A case that fails, such as for want of memory, is left out.
 
 Each run names its source: this program, or the trial by which the stored runs were measured, once, on the card that
 "machine" names, before there was this program. Output: companion/learning/evidence/card.json.
@@ -47,6 +48,7 @@ TYPES = {
     "cuDNN off": (torch.float32, {"enabled": False}),
 }
 PROCESSOR_SIZES = [(32, 16, 32), (32, 16, 128), (100, 32, 128), (100, 32, 512), (100, 128, 1024)]
+LOOPS = [("loop", (64, 32, 128)), ("compiled", (64, 32, 128)), ("loop", (256, 32, 128)), ("CUDA graph", (256, 32, 128))]
 SCAN_SIZE = 4096, 1024
 READ = 1024, 16384, 131072, 1048576  # steps that attention looks back at
 SECONDS, REPEAT = 2, 20  # a median is of so many calls, or of those that fit into so many seconds
@@ -68,13 +70,11 @@ BY_SIZE = {
     "MinGRU, chunks": (layer_by(scan.chunks), LENGTHS[-1]),
     "MinGRU, scan": (companion.MinGRU, LENGTHS[-1]),
 }
-MATRIX = {
-    name: (partial(getattr(companion, name), num_heads=HEADS), LENGTHS[-1])
-    for name in ("LinearAttention", "GatedLinearAttention", "DeltaNet", "GatedDeltaNet", "MLSTM")
-}
-BY_LENGTH = BY_SIZE | MATRIX | {"SelectiveSSM": (companion.SelectiveSSM, LENGTHS[-1])}
-WRITING = {"nn.LSTM": nn.LSTM, "companion.LSTM": companion.LSTM, "MinGRU": companion.MinGRU}
-WRITING |= {name: BY_LENGTH[name][0] for name in ("SelectiveSSM", "GatedDeltaNet", "MLSTM")}
+BY_LENGTH = BY_SIZE | {"SelectiveSSM": (companion.SelectiveSSM, LENGTHS[-1])}
+for name in ("LinearAttention", "GatedLinearAttention", "DeltaNet", "GatedDeltaNet", "MLSTM"):
+    BY_LENGTH[name] = partial(getattr(companion, name), num_heads=HEADS), LENGTHS[-1]
+WRITING = {name: BY_LENGTH[name][0] for name in ("nn.LSTM", "companion.LSTM", "SelectiveSSM", "GatedDeltaNet", "MLSTM")}
+WRITING["MinGRU"] = companion.MinGRU
 
 
 def milliseconds(call, device):
@@ -109,8 +109,6 @@ def training(make, size, device, dtype=torch.float32):
 
 
 # Each of these functions yields runs, and for each a function that returns the call to be measured.
-
-
 def by_size(device, few):
     for size in SIZES[:few]:
         for kind, (make, _longest) in BY_SIZE.items():
@@ -124,6 +122,7 @@ def by_length(device, few):
         for kind, make, dtype in cases:
             run = {"what": "sequence", "kind": kind, "steps": steps}
             yield run, partial(training, make, (steps, 1, SIZE), device, dtype)
+    yield {"what": "again", "kind": "nn.LSTM", "steps": AGAIN}, partial(training, nn.LSTM, (AGAIN, 1, SIZE), device)
 
 
 def by_type(device, few):
@@ -139,6 +138,17 @@ def by_machine(device, few):
     for size in PROCESSOR_SIZES[:few]:
         for kind, place in (("processor", "cpu"), ("card", device)):
             yield {"what": "processor", "kind": kind, "size": size}, partial(training, nn.LSTM, size, place)
+
+
+def loops(device, few):
+    def graphed(*sizes):
+        x = torch.randn(LOOPS[-1][1], device=device, requires_grad=True)
+        return torch.cuda.make_graphed_callables(companion.LSTM(*sizes).to(device), (x,))
+
+    ways = {"compiled": lambda *sizes: torch.compile(companion.LSTM(*sizes)), "CUDA graph": graphed}
+    for kind, size in LOOPS[:few]:
+        make = ways.get(kind, companion.LSTM)
+        yield {"what": "loop", "kind": kind, "size": size}, partial(training, make, size, device)
 
 
 def scans(device, _few):
@@ -165,27 +175,20 @@ def writing(device, few):
         yield run, partial(partial, scaled_dot_product_attention, key[:, :, :1], key, value)
 
 
-def again(device, few):
-    steps = LENGTHS[0] if few else AGAIN
-    run = {"what": "again", "kind": "nn.LSTM", "steps": steps}
-    yield run, partial(training, nn.LSTM, (steps, 1, SIZE), device)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda")
     device = parser.parse_args().device
-    on_card = device == "cuda"
-    few = None if on_card else 1  # cases of each kind
+    on_card, few = (True, None) if device == "cuda" else (False, 1)  # few: cases of each kind
     machine = {"torch": torch.__version__, "cudnn": torch.backends.cudnn.version(), "date": f"{datetime.date.today()}"}
     machine["card"] = torch.cuda.get_device_name() if on_card else device
     runs = [{"what": "machine", **machine, "source": SOURCE}]
-    for measurements in (by_size, by_length, by_type, by_machine, scans, writing, again):
+    for measurements in (by_size, by_length, by_type, by_machine, loops, scans, writing):
         for run, prepare in measurements(device, few):
             try:
                 took = milliseconds(prepare(), device)
-            except torch.OutOfMemoryError:
-                print("no memory for", *run.values(), flush=True)
+            except RuntimeError as error:
+                print("left out:", *run.values(), str(error)[:200], flush=True)
                 continue
             runs.append({**run, "milliseconds": took, "source": SOURCE})
             print(*runs[-1].values(), flush=True)
