@@ -39,23 +39,35 @@ def pytest_configure(config):
         compute_on(config.getoption("--device"))
     # a warning of torch's own float32 LSTM with a projection, once a process
     config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")
+    # a warning of cuDNN, for layers in bfloat16 and for copies
+    config.addinivalue_line("filterwarnings", "ignore:RNN module weights are not part of single contiguous chunk")
     # a warning of torch.compile on Python 3.13.0 only
     config.addinivalue_line("filterwarnings", "ignore:Guards may run slower on Python")
 
 
 def compute_on(device):
-    """Make tensors on a device by default, and let torch's `pack_sequence` have its lengths on the processor."""
+    """Make tensors on a device by default, in full precision, and data from the same random numbers as elsewhere."""
     import torch
     from torch.nn.utils import rnn
 
-    pack_sequence = rnn.pack_sequence
+    def drawn_on_processor(draw):
+        def run(*arguments, generator=None, **options):
+            if generator is None:
+                return draw(*arguments, **options)
+            with torch.device("cpu"):  # where the generator is
+                return draw(*arguments, generator=generator, **options).to(device)
 
-    def with_lengths_on_processor(*arguments, **options):
-        with torch.device("cpu"):  # torch makes them on the default device, and then refuses them there
-            return pack_sequence(*arguments, **options)
+        return run
+
+    def packed(*arguments, pack=rnn.pack_sequence, **options):
+        with torch.device("cpu"):  # torch makes the lengths on the default device, and accepts them only here
+            return pack(*arguments, **options)
 
     torch.set_default_device(device)
-    rnn.pack_sequence = with_lengths_on_processor
+    torch.backends.cudnn.allow_tf32 = False  # by default cuDNN's float32 has the digits of float16
+    rnn.pack_sequence = packed
+    for name in ("rand", "randn", "randint", "randperm"):
+        setattr(torch, name, drawn_on_processor(getattr(torch, name)))
 
 
 @functools.cache
