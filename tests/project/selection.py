@@ -49,25 +49,28 @@ def compute_on(device):
     """Make tensors on a device by default, in full precision, and data from the same random numbers as elsewhere."""
     import torch
     from torch.nn.utils import rnn
+    from torch.overrides import TorchFunctionMode
 
-    def drawn_on_processor(draw):
-        def run(*arguments, generator=None, **options):
-            if generator is None:
-                return draw(*arguments, **options)
-            with torch.device("cpu"):  # where the generator is
-                return draw(*arguments, generator=generator, **options).to(device)
-
-        return run
+    class DrawWhereTheGeneratorIs(TorchFunctionMode):
+        def __torch_function__(self, function, types, arguments=(), options=None):
+            options = options or {}
+            if options.get("generator") is None or function not in (
+                torch.rand,
+                torch.randn,
+                torch.randint,
+                torch.randperm,
+            ):
+                return function(*arguments, **options)
+            return function(*arguments, **options, device=options["generator"].device).to(device)
 
     def packed(*arguments, pack=rnn.pack_sequence, **options):
         with torch.device("cpu"):  # torch makes the lengths on the default device, and accepts them only here
             return pack(*arguments, **options)
 
     torch.set_default_device(device)
+    DrawWhereTheGeneratorIs().__enter__()
     torch.backends.cudnn.allow_tf32 = False  # by default cuDNN's float32 has the digits of float16
     rnn.pack_sequence = packed
-    for name in ("rand", "randn", "randint", "randperm"):
-        setattr(torch, name, drawn_on_processor(getattr(torch, name)))
 
 
 @functools.cache
