@@ -41,6 +41,15 @@ with torch.autocast(device, torch.float16): y = model(x.to(model.weight.dtype))
 scaler.scale(y.float().sum()).backward()
 scaler.step(optimizer)
 """
+REPEATED = """
+def run():
+    torch.manual_seed(0)
+    model = nn.LSTM(64, 64, 2, dropout=0.3).cuda()
+    y = model(torch.ones(200, 32, 64).cuda())[0]
+    y.square().sum().backward()
+    return [y, *(parameter.grad for parameter in model.parameters())]
+print("repeated:", all(map(torch.equal, run(), run())))
+"""
 # name → a program, and a part of its answer; "" stands for an end without any error or warning
 ON_CARD = {
     "devices": ("lstm(x.cpu())", "Input and parameter tensors are not at the same device"),
@@ -83,6 +92,7 @@ ON_CARD = {
         "lstm(torch.randn(70_000, 1, 3).cuda())",
         "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear if you passed in a non-contiguous input.",
     ),
+    "repeated": (REPEATED, "repeated: True"),
     "autocast": ("with torch.autocast('cuda', torch.bfloat16): print(lstm(x.detach())[0].dtype)", "torch.float16"),
 }
 ANYWHERE = {
@@ -95,7 +105,7 @@ ANYWHERE = {
     ),
     "unused parameters": (
         "x, lstm = x.cpu(), lstm.cpu()" + UNUSED.format(False),
-        "Expected to have finished reduction in the prior iteration before starting a new one.",
+        "Expected to have finished reduction in the prior iteration before starting a new one",
     ),
     "unused parameters found": ("x, lstm = x.cpu(), lstm.cpu()" + UNUSED.format(True), ""),
 }
