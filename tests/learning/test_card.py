@@ -122,7 +122,7 @@ def test_pages_quote_the_messages(messages):
     shown = " ".join(" ".join(texts).split())
     answers = {answer for _program, answer in (messages.ON_CARD | messages.ANYWHERE).values()}
     unquoted = {answer for answer in answers if answer not in shown}
-    assert unquoted == {"torch.float16", "repeated: True"}  # the page says these in words
+    assert unquoted == {"repeated: True"}  # the page says it in words
 
 
 @pytest.mark.heavy
