@@ -51,15 +51,12 @@ def compute_on(device):
     from torch.nn.utils import rnn
     from torch.overrides import TorchFunctionMode
 
+    draws = torch.rand, torch.randn, torch.randint, torch.randperm
+
     class DrawWhereTheGeneratorIs(TorchFunctionMode):
         def __torch_function__(self, function, types, arguments=(), options=None):
             options = options or {}
-            if options.get("generator") is None or function not in (
-                torch.rand,
-                torch.randn,
-                torch.randint,
-                torch.randperm,
-            ):
+            if options.get("generator") is None or function not in draws:
                 return function(*arguments, **options)
             return function(*arguments, **options, device=options["generator"].device).to(device)
 
