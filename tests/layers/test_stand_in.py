@@ -26,8 +26,7 @@ TORCHS = {info.module_cls.__name__: info for info in module_db if info.module_cl
 
 def torchs_inputs(name, dtype=torch.float64, training=True):
     """Yield (args, kwargs) of constructor and call from torch's list of module inputs."""
-    device = torch.get_default_device()
-    for case in TORCHS[name].module_inputs_func(TORCHS[name], device, dtype, True, training):
+    for case in TORCHS[name].module_inputs_func(TORCHS[name], torch.get_default_device(), dtype, True, training):
         make, call = case.constructor_input, case.forward_input
         yield make.args, {**make.kwargs, "dtype": dtype}, call.args, call.kwargs
 
@@ -105,9 +104,8 @@ def test_state_dict_with_a_prefix(name):
 @pytest.mark.parametrize("name", ALL)
 def test_device_and_dtype(name):
     meta, theirs = pair(name, 4, 3, device="meta", dtype=torch.bfloat16)
-    assert {p.device.type for p in meta.parameters()} == {
-        "meta"
-    } and meta.state_dict().keys() == theirs.state_dict().keys()
+    assert {p.device.type for p in meta.parameters()} == {"meta"}
+    assert meta.state_dict().keys() == theirs.state_dict().keys()
     assert {p.dtype for p in meta.parameters()} == {torch.bfloat16}
     filled = meta.to_empty(device="cpu")
     filled.reset_parameters()
@@ -247,7 +245,7 @@ def test_autocast(name, options, dtype, form, hand):
     ours, theirs = pair(name, 3, 5, **options, dtype=dtype)
     companion.by_hand(ours, hand)
     x, device = input_in_form(form, dtype), torch.get_default_device().type
-    half = torch.bfloat16 if device == "cpu" else torch.float16  # cuDNN returns float16 whatever autocast asks for
+    half = torch.bfloat16 if device == "cpu" else torch.float16  # which cuDNN always returns
     with torch.autocast(device, dtype=half):
         ours = flat(ours(x))
         try:
@@ -262,10 +260,9 @@ def test_autocast(name, options, dtype, form, hand):
 
 
 @pytest.mark.filterwarnings("ignore:TF32 acceleration on top of oneDNN")
-@pytest.mark.parametrize("x, enabled", [(torch.ones(4, 2, 3), False), (torch.ones(4, 0, 3), True)])
-def test_autocast_without_onednn(x, enabled):
-    ours, theirs = pair("LSTM", 3, 5, device="cpu")
-    x = x.cpu()
+@pytest.mark.parametrize("shape, enabled", [((4, 2, 3), False), ((4, 0, 3), True)])
+def test_autocast_without_onednn(shape, enabled):
+    (ours, theirs), x = pair("LSTM", 3, 5, device="cpu"), torch.ones(shape, device="cpu")
     with torch.autocast("cpu", dtype=torch.bfloat16), torch.backends.mkldnn.flags(enabled=enabled):
         assert [t.dtype for t in flat(ours(x))] == [t.dtype for t in flat(theirs(x))] == [torch.float32] * 3
 
