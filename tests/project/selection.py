@@ -56,7 +56,7 @@ def compute_on(device):
     class DrawWhereTheGeneratorIs(TorchFunctionMode):
         def __torch_function__(self, function, types, arguments=(), options=None):
             options = options or {}
-            if options.get("generator") is None or function not in draws:
+            if function not in draws or options.get("generator") is None or "device" in options:
                 return function(*arguments, **options)
             return function(*arguments, **options, device=options["generator"].device).to(device)
 
