@@ -9,7 +9,9 @@
 # make prove PART=models  test a part: models, checker, grader, pages, or rest (the tests that `make test` leaves out)
 # make fuzz       compare the models and the small torch with torch in over 10,000 random configurations, and the
 #                 small torch in 5,000 random programs
-# make outside    compare matrix states and mLSTM with the package transformers; needs a network
+# make outside    compare matrix states and mLSTM with the package transformers, and the scan in Triton with the loop;
+#                 needs a network
+# make card       on a graphics card: test layers and learning, compare its messages, measure, store the evidence
 # make pdf        build the website, and print every edition as a PDF; needs Chromium
 # make offline    build the website, and pack it into _build/html/unrolled.zip to be read without a network
 # make live       download what pages need to run cells, and build the website with it; needs Node.js and a network
@@ -26,12 +28,13 @@ LANGUAGE ?= en
 GRADES ?= grades
 PAGE ?=
 PART ?=
+STEP ?=
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
 # Each process gets whole files, the longest first. conftest.py sets the number of processes.
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site live pdf offline check lint format test prove fuzz outside audit links lab execute status assignments grade clean
+.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --serve
@@ -92,7 +95,10 @@ outside: $(ENVIRONMENT)
 	$(BIN)/python -m venv _build/outside
 	$(BIN)/python -c "import sysconfig as s; print(s.get_path('purelib'))" > $$(_build/outside/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/book.pth
 	_build/outside/bin/python -m pip install --quiet --editable .[outside]
-	_build/outside/bin/python -m pytest tests/layers/against_transformers.py
+	_build/outside/bin/python -m pytest tests/layers/against_transformers.py tests/layers/against_triton.py
+
+card: $(ENVIRONMENT)
+	$(BIN)/python benchmarks/card.py $(STEP)
 
 audit: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.audit.audit $(foreach name,$(PAGE),--page $(name))

@@ -1,7 +1,8 @@
 """Speed of the companion's attention, forward with backward, as a multiple of torch's.
 
-    python benchmarks/attention_speed.py               the layer, with weights and without, and a transformer's block
-    python benchmarks/attention_speed.py --repeat 30   more rounds: steadier medians
+    python benchmarks/attention_speed.py                 the layer, with weights and without, and a transformer's block
+    python benchmarks/attention_speed.py --repeat 30     more rounds: steadier medians
+    python benchmarks/attention_speed.py --device cuda   on a graphics card
 
 Both take turns, so that a machine that slows down slows both; the output is medians over the rounds. torch runs without
 its fused kernels (`SDPBackend.MATH`), and with them where it can use them: when no weights are needed. One thread,
@@ -14,6 +15,7 @@ import time
 from contextlib import nullcontext
 
 import torch
+from lstm_speed import compute_on, wait
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -26,10 +28,12 @@ HEADS = 4
 def seconds(module, inputs, call):
     """Return the seconds of one forward and backward pass."""
     leaves = [x.detach().requires_grad_() for x in inputs]
+    wait()
     began = time.perf_counter()
     result = module(*leaves, **call)
     output = result if isinstance(result, torch.Tensor) else result[0]
     output.backward(torch.ones_like(output))
+    wait()
     return time.perf_counter() - began
 
 
@@ -73,12 +77,14 @@ CASES = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=15, help="rounds that count")
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--device", default="cpu")
+    arguments = parser.parse_args()
+    compute_on(arguments.device)
     torch.set_num_threads(1)
     torch.manual_seed(0)
     print("time of ours as a multiple of torch's, forward with backward\n(time steps, batch, features)")
     for name, (make, count, call, backend) in CASES.items():
-        ratios = (f"{size} {ratio(make, count, size, repeat, call, backend):.2f}" for size in SIZES)
+        ratios = (f"{size} {ratio(make, count, size, arguments.repeat, call, backend):.2f}" for size in SIZES)
         print(f"  {name:24}", "   ".join(ratios))
 
 

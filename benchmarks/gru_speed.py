@@ -1,7 +1,8 @@
 """Speed of the GRU as a share of the LSTM of the same size, in torch and in the companion.
 
-    python benchmarks/gru_speed.py               forward with backward, at four sizes
-    python benchmarks/gru_speed.py --repeat 30   more rounds: steadier medians
+    python benchmarks/gru_speed.py                 forward with backward, at four sizes
+    python benchmarks/gru_speed.py --repeat 30     more rounds: steadier medians
+    python benchmarks/gru_speed.py --device cuda   on a graphics card
 
 GRU and LSTM take turns, so that a machine that slows down slows both. The output is medians over the rounds. One
 thread, float32.
@@ -11,7 +12,7 @@ import argparse
 import statistics
 
 import torch
-from lstm_speed import SIZES, seconds
+from lstm_speed import SIZES, compute_on, seconds
 from torch import nn
 
 import companion
@@ -46,12 +47,15 @@ def share(pair, size, repeat):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=15, help="rounds that count")
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--device", default="cpu")
+    arguments = parser.parse_args()
+    compute_on(arguments.device)
     torch.set_num_threads(1)
     torch.manual_seed(0)
     print("time of the GRU as a share of the LSTM's, forward with backward\n(time steps, batch, input, hidden)")
     for size in SIZES:
-        print(f"  {size!s:20}", "   ".join(f"{name} {share(pair, size, repeat):.2f}" for name, pair in PAIRS.items()))
+        shares = {name: share(pair, size, arguments.repeat) for name, pair in PAIRS.items()}
+        print(f"  {size!s:20}", "   ".join(f"{name} {value:.2f}" for name, value in shares.items()))
 
 
 if __name__ == "__main__":

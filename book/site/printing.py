@@ -63,7 +63,9 @@ def prepare_articles(site, edition, base=""):
         for summary in article.select("summary"):
             summary.name = "p"
             if not summary.find_parent("details", "way"):
-                summary["class"], summary.string = "solution", translate(edition, "Solution")
+                if summary.select_one(".collapsed"):  # others have words of their own
+                    summary.string = translate(edition, "Solution")
+                summary["class"] = "solution"
         prepare(article, name, pages, base)
     return articles
 

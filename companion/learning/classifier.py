@@ -47,7 +47,7 @@ def mean_over_time(output, lengths):
 
     output: (T, B, size). lengths: (B), from 1 to T, else ValueError.
     """
-    mask = mask_of(lengths, len(output))[:, :, None]
+    mask = mask_of(lengths, len(output))[:, :, None].to(output.device)
     return output.masked_fill(~mask, 0).sum(0) / lengths[:, None].to(output.device)
 
 
@@ -98,10 +98,10 @@ class SequenceClassifier(nn.Module):
     def forward(self, indices: Tensor, lengths: Tensor | Sequence[int]) -> Tensor:
         """Return the logits (B, num_classes).
 
-        indices: (T, B), padded. lengths: (B), on the CPU, or a list. ValueError for lengths that do not belong to these
-        indices, which torch may accept silently.
+        indices: (T, B), padded. lengths: (B), or a list. ValueError for lengths that do not belong to these indices,
+        which torch may accept silently.
         """
-        lengths = torch.as_tensor(lengths)
+        lengths = torch.as_tensor(lengths, device="cpu")
         check_lengths(lengths)
         if tuple(lengths.shape) != (indices.size(1),) or int(lengths.max()) > indices.size(0):
             raise ValueError(

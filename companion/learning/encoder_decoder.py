@@ -80,9 +80,9 @@ class EncoderDecoder(nn.Module):
     def read(self, source: Tensor, lengths: Tensor) -> tuple[Read, tuple[Tensor, Tensor]]:
         """Return `Read` and the encoder's last state (h, c), (1, B, H).
 
-        source: indices (S, B), padded. lengths: (B), on the CPU, or a list.
+        source: indices (S, B), padded. lengths: (B), or a list.
         """
-        lengths = torch.as_tensor(lengths)
+        lengths = torch.as_tensor(lengths, device="cpu")
         # s_1 … s_S: what the encoder makes of each word, in the light of the words around it
         packed = pack_padded_sequence(self.source(source), lengths, enforce_sorted=False)
         memory, (h, c) = self.encoder(packed)

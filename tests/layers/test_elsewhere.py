@@ -83,7 +83,7 @@ def test_keras(kind):
         b, b_r = bias if kind == "GRU" else (bias, torch.zeros_like(bias))
         return kernel[:, at].T, recurrent[:, at].T, b[at], b_r[at]
 
-    weights = elsewhere.from_keras(kind, kernel.numpy(), recurrent.numpy(), bias.numpy())
+    weights = elsewhere.from_keras(kind, *(part.cpu().numpy() for part in (kernel, recurrent, bias)))
     layer, x = loaded(kind, weights), torch.randn(5, INPUT, **float64)
     assert torch.allclose(layer(x)[0], unrolled(kind, gate, x), atol=1e-12)
     ours = getattr(companion, kind)(INPUT, H, **float64)

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import companion
 from companion.layers.rnn import ElmanStep
-from tests.layers.torch_comparison import LAYERS, RECURRENT, close, flat, float64, pair
+from tests.layers.torch_comparison import LAYERS, RECURRENT, close, flat, float64, pair, without_cudnn
 
 
 @pytest.mark.parametrize("name", RECURRENT)
@@ -51,6 +51,7 @@ def test_by_hand_passes_gradcheck(name, options):
 ARCHITECTURES = [{}, {"num_layers": 2, "bidirectional": True, "bias": False}]
 
 
+@without_cudnn
 @pytest.mark.parametrize("name, options", [*itertools.product(LAYERS, ARCHITECTURES), ("LSTM", {"proj_size": 2})])
 def test_second_derivatives_by_hand(name, options):
     """Check also batched gradients, frozen and tied weights, and a first state that depends on the input."""
@@ -212,6 +213,7 @@ def test_recorded_layer_by_hand_has_gradients(name, recorder):
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch scripts some of its own derivatives
+@without_cudnn
 @pytest.mark.parametrize("name", LAYERS)
 def test_forward_mode_derivatives_by_hand(name):
     """Check the derivative along the input, along a weight, and of a gradient along the output's gradient."""
@@ -287,6 +289,7 @@ def checkpointed(module, arguments, use_reentrant):
     return [*outputs, *(parameter.grad.to_dense() for parameter in learned)]
 
 
+@without_cudnn
 @pytest.mark.parametrize("use_reentrant", [False, True])
 @pytest.mark.parametrize("hand", [False, True])
 @pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True, "dropout": 0.5}])

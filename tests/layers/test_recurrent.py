@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_sequence
 
 from companion import by_hand, compare
-from tests.layers.torch_comparison import CELLS, LAYERS, agree, examples, pair, randn
+from tests.layers.torch_comparison import CELLS, LAYERS, agree, examples, pair, randn, without_cudnn
 
 DTYPES = [torch.float64, torch.float32]
 size = st.integers(1, 6)
@@ -166,6 +166,7 @@ def test_positional_arguments(name):
     check_parameters(ours, theirs)
 
 
+@without_cudnn
 @pytest.mark.parametrize("name", LAYERS)
 def test_dropout_draws_the_same_mask(name):
     ours, theirs = pair(name, 3, 5, 3, dropout=0.5, bidirectional=True, dtype=torch.float64)
@@ -178,6 +179,24 @@ def test_dropout_draws_the_same_mask(name):
     torch.manual_seed(2)
     assert not torch.allclose(mine, ours(x)[0])  # dropout is on
     assert torch.equal(ours.eval()(x)[0], ours(x)[0])  # and off in evaluation
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_dropout_has_one_distribution(name):
+    """Check with cuDNN, too: of a second layer's outputs, a share p shows that their input was dropped."""
+    shares, numbers = [], []
+    for module in pair(name, 1, 8, 2, dropout=0.3, dtype=torch.float64):
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.fill_(0.5)
+            module.weight_ih_l1.copy_(torch.eye(8).repeat(len(module.weight_ih_l1) // 8, 1))
+        shown = module(torch.ones(1, 2000, 1, dtype=torch.float64))[0].detach()
+        values, counts = shown.unique(return_counts=True)
+        numbers.append(values)
+        shares.append(counts.min().item() / shown.numel())
+    assert len(numbers[0]) == 2
+    check_equal(*numbers, torch.float64)
+    assert all(abs(share - 0.3) < 0.02 for share in shares)  # 16,000 draws: five standard deviations
 
 
 @pytest.mark.parametrize("name", LAYERS)

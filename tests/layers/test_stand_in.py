@@ -18,7 +18,7 @@ from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
 from torch.torch_version import TorchVersion
 
 import companion
-from tests.layers.torch_comparison import ALL, CELLS, LAYERS, RECURRENT, close, flat, float64, pair
+from tests.layers.torch_comparison import ALL, CELLS, LAYERS, RECURRENT, close, flat, float64, pair, without_cudnn
 
 WITH_ATTENTION = [*ALL, "MultiheadAttention", "TransformerEncoderLayer"]
 TORCHS = {info.module_cls.__name__: info for info in module_db if info.module_cls.__name__ in WITH_ATTENTION}
@@ -26,11 +26,12 @@ TORCHS = {info.module_cls.__name__: info for info in module_db if info.module_cl
 
 def torchs_inputs(name, dtype=torch.float64, training=True):
     """Yield (args, kwargs) of constructor and call from torch's list of module inputs."""
-    for case in TORCHS[name].module_inputs_func(TORCHS[name], "cpu", dtype, True, training):
+    for case in TORCHS[name].module_inputs_func(TORCHS[name], torch.get_default_device(), dtype, True, training):
         make, call = case.constructor_input, case.forward_input
         yield make.args, {**make.kwargs, "dtype": dtype}, call.args, call.kwargs
 
 
+@without_cudnn
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("name", WITH_ATTENTION)
@@ -56,7 +57,7 @@ def test_torchs_error_inputs(name):
     info = TORCHS[name]
     if info.module_error_inputs_func is None:
         pytest.fail("torch has no wrong inputs for this class any more: remove it from the list")
-    for case in info.module_error_inputs_func(info, "cpu", torch.float64, False, True):
+    for case in info.module_error_inputs_func(info, torch.get_default_device(), torch.float64, False, True):
         make = case.module_error_input.constructor_input
         construct = lambda make=make: getattr(companion, name)(*make.args, **make.kwargs)  # noqa: E731
         with pytest.raises(case.error_type, match=case.error_regex):
@@ -103,9 +104,8 @@ def test_state_dict_with_a_prefix(name):
 @pytest.mark.parametrize("name", ALL)
 def test_device_and_dtype(name):
     meta, theirs = pair(name, 4, 3, device="meta", dtype=torch.bfloat16)
-    assert {p.device.type for p in meta.parameters()} == {
-        "meta"
-    } and meta.state_dict().keys() == theirs.state_dict().keys()
+    assert {p.device.type for p in meta.parameters()} == {"meta"}
+    assert meta.state_dict().keys() == theirs.state_dict().keys()
     assert {p.dtype for p in meta.parameters()} == {torch.bfloat16}
     filled = meta.to_empty(device="cpu")
     filled.reset_parameters()
@@ -244,14 +244,15 @@ FORMS = [
 def test_autocast(name, options, dtype, form, hand):
     ours, theirs = pair(name, 3, 5, **options, dtype=dtype)
     companion.by_hand(ours, hand)
-    x = input_in_form(form, dtype)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    x, device = input_in_form(form, dtype), torch.get_default_device().type
+    half = torch.bfloat16 if device == "cpu" else torch.float16  # which cuDNN always returns
+    with torch.autocast(device, dtype=half):
         ours = flat(ours(x))
         try:
             theirs = flat(theirs(x))
         except RuntimeError as error:  # oneDNN supports a bfloat16 LSTM on newer processors only
             assert name == "LSTM" and "primitive descriptor" in str(error)
-            assert {tensor.dtype for tensor in ours} == {torch.bfloat16}
+            assert {tensor.dtype for tensor in ours} == {half}
             return
     for a, b in zip(ours, theirs, strict=True):
         assert a.dtype == b.dtype
@@ -259,13 +260,14 @@ def test_autocast(name, options, dtype, form, hand):
 
 
 @pytest.mark.filterwarnings("ignore:TF32 acceleration on top of oneDNN")
-@pytest.mark.parametrize("x, enabled", [(torch.ones(4, 2, 3), False), (torch.ones(4, 0, 3), True)])
-def test_autocast_without_onednn(x, enabled):
-    ours, theirs = pair("LSTM", 3, 5)
+@pytest.mark.parametrize("shape, enabled", [((4, 2, 3), False), ((4, 0, 3), True)])
+def test_autocast_without_onednn(shape, enabled):
+    (ours, theirs), x = pair("LSTM", 3, 5, device="cpu"), torch.ones(shape, device="cpu")
     with torch.autocast("cpu", dtype=torch.bfloat16), torch.backends.mkldnn.flags(enabled=enabled):
         assert [t.dtype for t in flat(ours(x))] == [t.dtype for t in flat(theirs(x))] == [torch.float32] * 3
 
 
+@without_cudnn
 @pytest.mark.parametrize("hand", [False, True])
 @pytest.mark.parametrize("form", ["padded", "batch first", "packed"])
 @pytest.mark.parametrize("name", LAYERS)
@@ -357,6 +359,7 @@ def test_padding_index_set_later():
     close(*gradients, torch.float32)
 
 
+@without_cudnn
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("layout", ["strided input", "expanded state", "list state"])
 def test_layouts(name, layout):

@@ -117,8 +117,8 @@ def test_state_replaces_reading_the_text_again(source, name, prefix, length, tem
     indices = VOCABULARY.encode(prefix)
     for _ in range(length):
         with torch.no_grad():
-            p = probabilities(model(indices[:, None])[0][-1, 0], temperature, top_k)
-        indices = torch.cat([indices, torch.multinomial(p, 1, generator=generator)])
+            p = probabilities(model(indices[:, None])[0][-1, 0].cpu(), temperature, top_k)
+        indices = torch.cat([indices, torch.multinomial(p, 1, generator=generator).to(indices.device)])
     options = {"temperature": temperature, "top_k": top_k, "generator": torch.Generator().manual_seed(seed)}
     text = generate(model, VOCABULARY, prefix, length, **options)
     assert text == VOCABULARY.decode(indices) and len(text) == len(prefix) + length

@@ -18,8 +18,10 @@ HELD_OUT = ConsecutiveWindows(OTHER, 2, 6)  # 2 batches
 
 def model_of(source=companion, name="LSTM", num_layers=2, dropout=0.0, embedding=None, seed=0, dtype=torch.float64):
     torch.manual_seed(seed)
-    layer = getattr(source, name)(3 if embedding is None else 5, 6, num_layers, dropout=dropout, dtype=dtype)
-    return SequenceModel(embedding or source.Embedding(5, 3, dtype=dtype), layer, 5)
+    with torch.device("cpu"):  # a card would begin with other numbers
+        layer = getattr(source, name)(3 if embedding is None else 5, 6, num_layers, dropout=dropout, dtype=dtype)
+        model = SequenceModel(embedding or source.Embedding(5, 3, dtype=dtype), layer, 5)
+    return model.to(torch.get_default_device())
 
 
 def weights_of(model):

@@ -36,13 +36,38 @@ def pytest_configure(config):
     if proves(config):
         os.environ["PROVE"] = "1"
     if config.getoption("--device") != "cpu":  # setting the default explicitly would slow down every call
-        import torch
-
-        torch.set_default_device(config.getoption("--device"))
+        compute_on(config.getoption("--device"))
     # a warning of torch's own float32 LSTM with a projection, once a process
     config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")
+    # a warning of cuDNN, for layers in bfloat16 and for copies
+    config.addinivalue_line("filterwarnings", "ignore:RNN module weights are not part of single contiguous chunk")
     # a warning of torch.compile on Python 3.13.0 only
     config.addinivalue_line("filterwarnings", "ignore:Guards may run slower on Python")
+
+
+def compute_on(device):
+    """Make tensors on a device by default, in full precision, and data from the same random numbers as elsewhere."""
+    import torch
+    from torch.nn.utils import rnn
+    from torch.overrides import TorchFunctionMode
+
+    draws = torch.rand, torch.randn, torch.randint, torch.randperm
+
+    class DrawWhereTheGeneratorIs(TorchFunctionMode):
+        def __torch_function__(self, function, types, arguments=(), options=None):
+            options = options or {}
+            if function not in draws or options.get("generator") is None or "device" in options:
+                return function(*arguments, **options)
+            return function(*arguments, **options, device=options["generator"].device).to(device)
+
+    def packed(*arguments, pack=rnn.pack_sequence, **options):
+        with torch.device("cpu"):  # torch makes the lengths on the default device, and accepts them only here
+            return pack(*arguments, **options)
+
+    torch.set_default_device(device)
+    DrawWhereTheGeneratorIs().__enter__()
+    torch.backends.cudnn.allow_tf32 = False  # by default cuDNN's float32 has the digits of float16
+    rnn.pack_sequence = packed
 
 
 @functools.cache

@@ -51,6 +51,7 @@ NEEDS = {
     "newton": ("without_waiting",),
     "matrix_state": ("attention", "without_waiting"),
     "chunks": ("matrix_state",),
+    "graphics_card": ("chunks",),
     "todays_models": ("transformer", "state_tracking", "chunks"),
     "embedding_parameters": (),
     "lstm_parameters": (),
