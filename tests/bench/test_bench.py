@@ -189,7 +189,7 @@ def test_the_whole_command(tmp_path):
         "English text, perplexity",
         "Leaky (yours)",
         "guessing",
-        "counts of the last 4 inputs",
+        "counts of the last inputs",
     ):
         assert line in first.stdout
     stored = json.loads((tmp_path / "Leaky.bench.json").read_text())
