@@ -154,7 +154,7 @@ def fixed_parts(markdown):
     for name, pattern in {
         "block": r"(?ms)^(?:```|:::).*?^(?:```|:::)",
         "formula": r"(?s)\$\$.+?\$\$",
-        "code": r"`[^`\n]+`",
+        "code": r"``.+?``|`[^`\n]+`",
         "inline formula": r"\$[^$]+\$",
         "link": r"(?<=\])\([^()\s]+\)",
         "label": r"(?m)^\([\w-]+\)=$",
