@@ -54,6 +54,26 @@ def outcome(act, *args, **kwargs):
     return error, [(w.category, str(w.message)) for w in caught]
 
 
+def compiled(module):
+    """Return a compiled module as a function. It runs without the default device of `--device`.
+
+    With one, torch 2.13 does not compile `unflatten`.
+    """
+    torch._dynamo.reset()
+    run = torch.compile(module, backend="eager", fullgraph=True)
+
+    def call(*arguments):
+        device = torch.get_default_device()
+        torch.set_default_device(None)
+        try:
+            return run(*arguments)
+        finally:
+            if device.type != "cpu":
+                torch.set_default_device(device)
+
+    return call
+
+
 def agree(result, dtype):
     """Return True if a comparison is within its bounds, or within 1e-6 in float32, where terms of a sum may cancel."""
     return all(row.ok or (dtype == torch.float32 and row.difference < 1e-6) for row in result)
