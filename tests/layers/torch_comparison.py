@@ -49,7 +49,7 @@ def outcome(act, *args, **kwargs):
         try:
             act(*args, **kwargs)
         except Exception as e:  # every type of error is compared
-            # torch can append C++ frames to the message, and on a graphics card names an argument of the refusing kernel
+            # torch can append C++ frames to the message, and on a graphics card name the kernel's argument
             text = re.split(r"\nException raised from| \(when checking argument in method", str(e))[0]
             error = type(e), re.sub(r"but got \w+ is on", "but got one on", text)
     return error, [(w.category, str(w.message)) for w in caught]
