@@ -1,6 +1,6 @@
 """Answers to short programs, on a graphics card and without one, compared with what the page of complaints quotes.
 
-    python benchmarks/card_messages.py          all programs: two minutes on a card
+    python benchmarks/card_messages.py          all programs
     python benchmarks/card_messages.py double   one of them, with its whole answer
 
 Each program runs in a process of its own, because some errors leave a card unusable. The answers from a card were seen

@@ -12,7 +12,7 @@ from torch.nn.utils import parametrize
 from torch.nn.utils.rnn import pack_sequence
 
 import companion
-from tests.layers.torch_comparison import CELLS, LAYERS, outcome, pair
+from tests.layers.torch_comparison import CELLS, LAYERS, compiled, outcome, pair
 from tests.project.paths import ROOT
 
 NAMES = [*LAYERS, *CELLS, "Embedding"]
@@ -69,8 +69,7 @@ def test_trace_accepts_one_length_only(name):
 def test_torchs_layers_can_neither_be_compiled_nor_mapped(name):
     ours, theirs = pair(name, 4, 3)
     x = torch.randn(5, 2, 4)
-    for transformed in (lambda layer: torch.compile(layer, backend="eager", fullgraph=True), torch.func.vmap):
-        torch._dynamo.reset()
+    for transformed in (compiled, torch.func.vmap):
         assert works(transformed(ours), x) and not works(transformed(theirs), x)
 
 

@@ -18,7 +18,7 @@ from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
 from torch.torch_version import TorchVersion
 
 import companion
-from tests.layers.torch_comparison import ALL, CELLS, LAYERS, RECURRENT, close, flat, float64, pair, without_cudnn
+from tests.layers.torch_comparison import ALL, CELLS, LAYERS, close, compiled, flat, float64, pair, without_cudnn
 
 WITH_ATTENTION = [*ALL, "MultiheadAttention", "TransformerEncoderLayer"]
 TORCHS = {info.module_cls.__name__: info for info in module_db if info.module_cls.__name__ in WITH_ATTENTION}
@@ -173,7 +173,7 @@ def test_recurrent_weights_stay_orthogonal_while_they_learn():
     close(*outputs)
 
 
-@pytest.mark.parametrize("name", RECURRENT)
+@pytest.mark.parametrize("name", LAYERS + CELLS)
 def test_vmap_and_func(name):
     """Check a gradient for each example, and several models at once."""
     models = [getattr(companion, name)(2, 3, **float64) for _ in range(3)]
@@ -333,8 +333,7 @@ def test_transformations_of_a_layer(name, hand):
     close(grad(lambda y: layer(y)[0].sum())(x), expected.grad)
     close(vmap(lambda y: layer(y)[0], in_dims=1, out_dims=1)(x), layer(x)[0])
     if not hand:
-        torch._dynamo.reset()
-        close(torch.compile(layer, backend="eager", fullgraph=True)(x), layer(x))
+        close(compiled(layer)(x), layer(x))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*torch.jit.script")
@@ -342,8 +341,7 @@ def test_transformations_of_a_layer(name, hand):
 def test_embedding_compiled_and_on_meta(options):
     embedding = companion.Embedding(6, 4, **options)
     indices = torch.tensor([[0, 1], [5, 1]])
-    torch._dynamo.reset()
-    close(torch.compile(embedding, backend="eager", fullgraph=True)(indices), embedding(indices), torch.float32)
+    close(compiled(embedding)(indices), embedding(indices), torch.float32)
     assert embedding.to("meta")(indices.to("meta")).shape == (2, 2, 4)
 
 

@@ -49,9 +49,30 @@ def outcome(act, *args, **kwargs):
         try:
             act(*args, **kwargs)
         except Exception as e:  # every type of error is compared
-            # torch can append C++ frames to the message, and on a graphics card the function that refused
-            error = type(e), re.split(r"\nException raised from| \(when checking argument in method", str(e))[0]
+            # torch can append C++ frames to the message, and on a graphics card name the kernel's argument
+            text = re.split(r"\nException raised from| \(when checking argument in method", str(e))[0]
+            error = type(e), re.sub(r"but got \w+ is on", "but got one on", text)
     return error, [(w.category, str(w.message)) for w in caught]
+
+
+def compiled(module):
+    """Return a compiled module as a function. It runs without the default device of `--device`.
+
+    With one, torch 2.13 does not compile `unflatten`.
+    """
+    torch._dynamo.reset()
+    run = torch.compile(module, backend="eager", fullgraph=True)
+
+    def call(*arguments):
+        device = torch.get_default_device()
+        torch.set_default_device(None)
+        try:
+            return run(*arguments)
+        finally:
+            if device.type != "cpu":
+                torch.set_default_device(device)
+
+    return call
 
 
 def agree(result, dtype):

@@ -36,6 +36,15 @@ def test_make_card_says_that_there_is_none_and_fails():
     assert ended.stderr.startswith("No graphics card, so nothing was run: ") and ended.stderr.count("\n") == 1
 
 
+@pytest.mark.heavy
+def test_tests_run_on_a_device_that_is_named():
+    """Run some as on a card, but on the processor, which has another name then."""
+    files = ["tests/layers/test_proof.py", "tests/layers/test_packed_states.py", "tests/learning/test_windows.py"]
+    program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--device", "cpu:0", *files]
+    ended = subprocess.run(program, cwd=ROOT, env=WITHOUT_CARD, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout
+
+
 def test_each_run_names_where_it_comes_from(program):
     machines = {run["source"]: run for run in evidence.having(RUNS, what="machine")}
     assert {run["source"] for run in RUNS} == machines.keys()

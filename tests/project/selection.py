@@ -49,25 +49,27 @@ def compute_on(device):
     """Make tensors on a device by default, in full precision, and data from the same random numbers as elsewhere."""
     import torch
     from torch.nn.utils import rnn
-    from torch.overrides import TorchFunctionMode
+    from torch.utils._device import _device_constructors
 
-    draws = torch.rand, torch.randn, torch.randint, torch.randperm
+    def drawn_where_the_generator_is(draw):
+        def run(*arguments, generator=None, **options):
+            if generator is None:
+                return draw(*arguments, **options)
+            there = {"device": generator.device} | options
+            return draw(*arguments, generator=generator, **there).to(options.get("device", device))
 
-    class DrawWhereTheGeneratorIs(TorchFunctionMode):
-        def __torch_function__(self, function, types, arguments=(), options=None):
-            options = options or {}
-            if function not in draws or options.get("generator") is None or "device" in options:
-                return function(*arguments, **options)
-            return function(*arguments, **options, device=options["generator"].device).to(device)
+        return run
 
     def packed(*arguments, pack=rnn.pack_sequence, **options):
         with torch.device("cpu"):  # torch makes the lengths on the default device, and accepts them only here
             return pack(*arguments, **options)
 
     torch.set_default_device(device)
-    DrawWhereTheGeneratorIs().__enter__()
     torch.backends.cudnn.allow_tf32 = False  # by default cuDNN's float32 has the digits of float16
     rnn.pack_sequence = packed
+    _device_constructors()  # torch lists the functions that use the default device before they are replaced
+    for name in ("rand", "randn", "randint", "randperm"):
+        setattr(torch, name, drawn_where_the_generator_is(getattr(torch, name)))
 
 
 @functools.cache
