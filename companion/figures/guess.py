@@ -70,11 +70,7 @@ def counts_of(language: str) -> list[Counts]:
 def fast_probabilities(counts: Counts, past: Sequence[int]) -> Tensor:
     """Return `counts.probabilities(past)` in float64, (vocab_size), faster for a large vocabulary."""
     p = torch.full((counts.vocab_size,), 1 / counts.vocab_size, dtype=torch.float64)
-    for n in range(min(counts.order, len(past)) + 1):
-        recent = tuple(past[len(past) - n :])
-        if recent not in counts.followers:
-            break
-        followers, total = counts.followers[recent], counts.totals[recent]
+    for followers, total in counts.contexts(past):
         p = len(followers) * p
         p[list(followers)] += torch.tensor([*followers.values()], dtype=torch.float64)
         p /= total + len(followers)

@@ -42,6 +42,14 @@ class Counts:
     def __len__(self) -> int:
         return sum(len(counts) for counts in self.followers.values())
 
+    def contexts(self, past):
+        """Yield what followed the last 0, 1, … `order` indices of a past, with its total, as long as any did."""
+        for n in range(min(self.order, len(past)) + 1):
+            recent = tuple(past[len(past) - n :])
+            if recent not in self.followers:
+                break  # nor is any longer past
+            yield self.followers[recent], self.totals[recent]
+
     def probability(self, index, past):
         """Return p(index | past), above 0 for every index.
 
@@ -49,11 +57,7 @@ class Counts:
         """
         # p_{-1}(i) = 1 / V
         p = 1 / self.vocab_size
-        for n in range(min(self.order, len(past)) + 1):
-            recent = tuple(past[len(past) - n :])
-            if recent not in self.followers:
-                break  # nor is any longer past
-            found, total = self.followers[recent], self.totals[recent]
+        for found, total in self.contexts(past):
             # p_n(i) = ( c(past, i) + d p_{n-1}(i) ) / ( c(past) + d )
             # where d is the number of different indices that followed
             p = (found[index] + len(found) * p) / (total + len(found))
@@ -102,11 +106,7 @@ class KneserNey(Counts):
     def probability(self, index, past):
         """Return p(index | past), above 0 for every index, if the discount is."""
         p = 1 / self.vocab_size
-        for n in range(min(self.order, len(past)) + 1):
-            recent = tuple(past[len(past) - n :])
-            if recent not in self.followers:
-                break
-            found, total = self.followers[recent], self.totals[recent]
+        for found, total in self.contexts(past):
             # p_n(i) = ( max(c(past, i) - D, 0) + D d p_{n-1}(i) ) / c(past)
             # where c is the number of different indices before, or in the longest past the count
             p = (max(found[index] - self.discount, 0) + self.discount * len(found) * p) / total
@@ -115,7 +115,8 @@ class KneserNey(Counts):
 
 def best_order(kind: type[Counts], indices: Tensor, validation: Tensor, vocab_size: int) -> Counts:
     """Return a table of a kind, with the first order that predicts a validation part no worse than the next order."""
-    table, order = kind(indices, vocab_size, 0), 1
-    while (longer := kind(indices, vocab_size, order)).perplexity(validation) < table.perplexity(validation):
-        table, order = longer, order + 1
+    table = kind(indices, vocab_size, 0)
+    best = table.perplexity(validation)
+    while (value := (longer := kind(indices, vocab_size, table.order + 1)).perplexity(validation)) < best:
+        table, best = longer, value
     return table
