@@ -1,4 +1,4 @@
-"""Evidence for the chapter on attention: with and without attention, and transformers; an hour on one core.
+"""Evidence for the chapters on attention: numerals, with and without attention; an hour on one core.
 
     python benchmarks/evidence_attention.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_attention.py --again   recompute all runs
@@ -6,8 +6,8 @@
 *words*: encoders and decoders read English numerals of up to nine digits in words and write digits, without attention
 at four sizes, and with attention, dot products or additive, with as many parameters as the second of these. *joined*:
 the same as one sequence, by a language model, an LSTM (also with twice the steps, since its steps take half the time)
-or a transformer. *text*: these two on the English text. For each kind the learning rate is chosen first, on a seed of
-its own, by the held-out loss; then five other seeds use it. Output: companion/learning/evidence/attention.json.
+or a transformer. For each kind the learning rate is chosen first, on a seed of its own, by the held-out loss; then five
+other seeds use it. Output: companion/learning/evidence/attention.json.
 """
 
 import itertools
@@ -25,10 +25,8 @@ from companion.learning import evidence
 from companion.learning.encoder_decoder import EncoderDecoder
 from companion.learning.numerals import TRAINED, JoinedNumerals, Numerals, all_right
 from companion.learning.sequence_model import SequenceModel, evaluation_of
-from companion.learning.text import Vocabulary, load_text
-from companion.learning.training import IGNORED, evaluate, train
+from companion.learning.training import evaluate, train
 from companion.learning.transformer_model import TransformerModel
-from companion.learning.windows import ConsecutiveWindows, RandomWindows, split
 
 NAME, VERSION = "attention", 1  # increase when the program computes something else
 NAMES = ("experiment", "kind", "seed", "learning_rate")
@@ -38,11 +36,9 @@ EPOCHS, BATCHES, TESTED = 20, 100, 300  # TESTED: held-out numbers of each lengt
 KINDS = {
     "words": {"fixed 16": 16, "fixed 42": 42, "fixed 64": 64, "fixed 128": 128, "dot product": 32, "additive": 34},
     "joined": {"LSTM": 57, "LSTM, twice the steps": 57, "transformer": 32},
-    "text": {"LSTM": 72, "transformer": 40},
 }
 EXPERIMENTS = tuple(KINDS)
 EMBEDDING_DIM, HEADS, BLOCKS = 16, 4, 2
-TEXT_EPOCHS, TEXT_BATCH, TEXT_WINDOW = 24, 16, 64
 
 
 def new_model(experiment, kind, num_inputs, num_outputs):
@@ -51,7 +47,7 @@ def new_model(experiment, kind, num_inputs, num_outputs):
     if kind == "transformer":
         blocks = [nn.TransformerEncoderLayer(size, HEADS, 2 * size, dropout=0.0) for _ in range(BLOCKS)]
         return TransformerModel(Embedding(num_inputs, size), blocks, num_outputs)
-    if experiment != "words":
+    if experiment == "joined":
         return SequenceModel(Embedding(num_inputs, EMBEDDING_DIM), nn.LSTM(EMBEDDING_DIM, size), num_outputs)
     attention = None
     if kind == "dot product":
@@ -70,39 +66,30 @@ def new_model(experiment, kind, num_inputs, num_outputs):
     )
 
 
-def run(settings, epochs=None):
-    """Train and measure one network, and return its settings and results.
-
-    settings: the values of `NAMES`. epochs: for the text, all if None.
-    """
+def run(settings):
+    """Train and measure one network, and return its settings and results. settings: the values of `NAMES`."""
     torch.set_num_threads(1)
-    experiment, _, seed, _ = settings
+    seed = settings[2]
     torch.manual_seed(seed)
-    measured = text_run(settings, epochs) if experiment == "text" else numerals_run(settings)
-    return dict(zip(NAMES, settings, strict=True)) | {"chosen": seed in SEEDS} | measured
+    return dict(zip(NAMES, settings, strict=True)) | {"chosen": seed in SEEDS} | measured(*settings)
 
 
-def learn(model, batches, learning_rate, planned, epochs=None, **options):
-    """Train with a rising and falling learning rate, and return the history and the seconds per step.
-
-    The schedule covers `planned` epochs; training stops after `epochs`, after all of them if None.
-    """
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    steps, epochs = planned * len(batches), epochs or planned
+def learn(model, batches, learning_rate, epochs):
+    """Train with a rising and falling learning rate, and return the seconds per step."""
+    optimizer, steps = torch.optim.Adam(model.parameters(), lr=learning_rate), epochs * len(batches)
     scheduler = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, learning_rate, steps, pct_start=0.1, cycle_momentum=False
     )
     began = time.perf_counter()
-    history = train(model, batches, optimizer, epochs, scheduler=scheduler, progress=False, **options)
-    return history, (time.perf_counter() - began) / (epochs * len(batches))
+    train(model, batches, optimizer, epochs, scheduler=scheduler, progress=False)
+    return (time.perf_counter() - began) / steps
 
 
-def numerals_run(settings):
-    experiment, kind, seed, learning_rate = settings
+def measured(experiment, kind, seed, learning_rate):
     task = (Numerals if experiment == "words" else JoinedNumerals)("en", batches=BATCHES, seed=seed)
     num_inputs = len(task.words) if experiment == "words" else task.vocab_size
     model = new_model(experiment, kind, num_inputs, len(task.signs))
-    _, per_step = learn(model, task, learning_rate, EPOCHS * (2 if "twice" in kind else 1))
+    per_step = learn(model, task, learning_rate, EPOCHS * (2 if "twice" in kind else 1))
     right, losses = {}, []
     for length in range(4, TRAINED + 4):
         batch = task.batch(task.held_out(length, TESTED))
@@ -124,44 +111,6 @@ class Once:
 
     def epoch(self, number):
         return [self.batch]
-
-
-class SecondHalves:
-    """Windows that overlap by half, for a model without a state: only the second half of each is predicted."""
-
-    carried = False
-
-    def __init__(self, indices, window_size):
-        half = window_size // 2
-        starts = torch.arange(0, len(indices) - window_size, half)
-        positions = starts + torch.arange(window_size)[:, None]
-        self.inputs, self.targets = indices[positions], indices[positions + 1]
-        self.targets[:half] = IGNORED
-
-    def epoch(self, number):
-        return [(self.inputs, self.targets)]
-
-
-def text_run(settings, epochs):
-    experiment, kind, seed, learning_rate = settings
-    text = load_text("en")
-    vocabulary = Vocabulary(text)
-    learned_from, held_out = split(vocabulary.encode(text), held_out=0.1)
-    model = new_model(experiment, kind, len(vocabulary), len(vocabulary))
-    if kind == "LSTM":  # trained and evaluated with a carried state
-        batches, unread = (
-            ConsecutiveWindows(learned_from, TEXT_BATCH, TEXT_WINDOW),
-            ConsecutiveWindows(held_out, 1, 500),
-        )
-    else:  # without a state: it predicts the second half of each window, after reading at least the first
-        batches, unread = (
-            RandomWindows(learned_from, TEXT_BATCH, TEXT_WINDOW, seed=seed),
-            SecondHalves(held_out, TEXT_WINDOW),
-        )
-    history, per_step = learn(model, batches, learning_rate, TEXT_EPOCHS, epochs, held_out=unread)
-    losses = [round(epoch.held_out, 4) for epoch in history]
-    sizes = {"parameters": count(model), "per_step": round(per_step, 4)}
-    return sizes | {"held_out": losses, "best": min(losses)}
 
 
 def first_runs(experiment):

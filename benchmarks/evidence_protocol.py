@@ -20,8 +20,8 @@ from companion.learning import evidence, protocol
 
 
 def numbers_of_state(state):
-    """Return the count of numbers in a layer's state, a tensor or a tuple of them."""
-    return sum(part.numel() for part in (state if isinstance(state, tuple) else (state,)))
+    """Return the count of numbers in a state, a tensor or a tuple of states."""
+    return state.numel() if isinstance(state, torch.Tensor) else sum(map(numbers_of_state, state))
 
 
 def parameters(kind, input_size, hidden_size):

@@ -16,7 +16,7 @@ import sys
 import time
 
 import torch
-from evidence_protocol import count, main
+from evidence_protocol import count, main, numbers_of_state
 from torch import nn
 from torch.nn import functional as F
 
@@ -149,17 +149,11 @@ def rank(run):
     return run["choose"], run["learn"]
 
 
-def numbers_of_state(model):
+def state_size(model):
     """Return how many numbers go from one character to the next: the cache of one window for a transformer."""
     if isinstance(model, TransformerModel):
         return len(model.blocks) * 2 * WINDOW_SIZE * model.embedding.embedding_dim
-    _, state = model(torch.zeros(1, 1, dtype=torch.long))
-    return numel(state)
-
-
-def numel(state):
-    """Return how many numbers a tensor has, or a tuple of states."""
-    return state.numel() if isinstance(state, torch.Tensor) else sum(map(numel, state))
+    return numbers_of_state(model(torch.zeros(1, 1, dtype=torch.long))[1])
 
 
 def run(settings, epochs=EPOCHS):
@@ -188,7 +182,7 @@ def run(settings, epochs=EPOCHS):
     if seed in protocol.CHOOSING:  # the test part chooses nothing
         del measured["test"]
     losses = {name: round(evaluate(model, part), 4) for name, part in measured.items()}
-    numbers = {"parameters": count(model), "state": numbers_of_state(model), "per_step": round(per_step, 4)}
+    numbers = {"parameters": count(model), "state": state_size(model), "per_step": round(per_step, 4)}
     return numbers | losses | {"epochs": [round(epoch.loss, 4) for epoch in history]}
 
 
