@@ -10,7 +10,7 @@ import torch
 
 from companion.learning import evidence, protocol
 from companion.learning.counts import Counts, KneserNey
-from companion.learning.numerals import JoinedNumerals, Numerals
+from companion.learning.numerals import Numerals, is_held_out
 from companion.learning.text import Vocabulary, load_text
 from companion.learning.training import perplexity
 from companion.learning.windows import split
@@ -54,12 +54,11 @@ def test_every_file_has_the_versions_that_computed_it(program, path):
 @pytest.fixture
 def nothing_to_compute(monkeypatch):
     """Raise an error where a program computes or writes a run."""
-    for name in ("evidence_protocol", "evidence_runs"):
-        monkeypatch.setattr(importlib.import_module(name), "multiprocessing", None)
+    monkeypatch.setattr(importlib.import_module("evidence_protocol"), "multiprocessing", None)
     monkeypatch.setattr(evidence, "store", None)
 
 
-@pytest.mark.parametrize("name", ["cups", "layers", "memory", "sequences", "series", "text", "training"])
+@pytest.mark.parametrize("name", ["cups", "layers", "memory", "numerals", "sequences", "series", "text", "training"])
 def test_searches_are_complete(program, nothing_to_compute, name):
     """Check that the stored runs are those that the protocol chooses, and that each best rate is inside its grid."""
     module = program(name)
@@ -295,25 +294,50 @@ def test_what_the_page_says_of_sizes(tables):
     assert rates == {0.1, 0.3}  # 0.3 with 32 units
 
 
-def test_attention_is_complete_with_the_best_learning_rates(program, nothing_to_compute):
-    """Check that each kind has five seeds, and that compared models have one size."""
-    module = program("attention")
-    importlib.import_module("evidence_runs").main(module, [])
-    chosen = evidence.load("attention", chosen=True)
-    assert {spread.count for spread in evidence.spread(chosen, "seed", "experiment", "kind").values()} == {5}
-    for kinds in (("fixed 42", "dot product", "additive"), module.KINDS["joined"]):
-        sizes = {run["parameters"] for run in chosen if run["kind"] in kinds}
-        assert max(sizes) / min(sizes) < 1.03
+def test_numerals_have_equal_sizes(program):
+    sizes = {run["kind"]: run["parameters"] for run in evidence.load("numerals")}
+    for kinds in (("fixed 42", "dot product", "additive"), program("numerals").KINDS["joined"]):
+        compared = [sizes[kind] for kind in kinds]
+        assert max(compared) / min(compared) < 1.03
 
 
-def test_attention_has_the_models_that_were_stored(program):
-    """Build each model again, and count its parameters."""
-    module = program("attention")
-    for run in evidence.load("attention", chosen=True, seed=0):
-        task = (Numerals if run["experiment"] == "words" else JoinedNumerals)("en")
-        inputs = len(task.words) if run["experiment"] == "words" else task.vocab_size
-        model = module.new_model(run["experiment"], run["kind"], inputs, len(task.signs))
-        assert module.count(model) == run["parameters"]
+def test_numerals_that_choose_are_not_reported(program):
+    module, task = program("numerals"), Numerals("en")
+    for length in (4, 9, 12):
+        chosen, reported = (module.held_out(task, length, part) for part in (0, 1))
+        assert len(chosen) == len(reported) == module.ASKED and not {*chosen} & {*reported}
+        assert all(map(is_held_out, chosen + reported))
+
+
+def test_numerals_are_reproducible(program):
+    """Recompute the first two of the epochs of the smallest network."""
+    (stored,) = evidence.load("numerals", kind="fixed 16", seed=protocol.REPORTED[0], chosen=True)
+    again = program("numerals").run(("words", "fixed 16", 0, stored["learning_rate"]), epochs=2)
+    assert again["learned"] == pytest.approx(stored["learned"], abs=0.02)
+    assert again["parameters"] == stored["parameters"]
+
+
+def right(kind, digits):
+    """Return the shares of numbers that five networks write without a mistake, lowest first."""
+    return sorted(run["right"][digits - 4] for run in evidence.load("numerals", chosen=True, kind=kind))
+
+
+def test_what_pages_say_of_numerals():
+    attention, (small, large) = ("dot product", "additive"), ("fixed 42", "fixed 128")
+    assert {share for kind in attention for digits in range(4, 10) for share in right(kind, digits)} == {1}
+    means = [statistics.mean(right(small, digits)) for digits in range(5, 10)]
+    assert means == sorted(means, reverse=True) and right(small, 9)[-1] < right(large, 9)[0] < 1
+    sizes = {run["kind"]: run["parameters"] for run in evidence.load("numerals")}
+    assert 6 < sizes[large] / sizes["dot product"] < 7
+    ten = {kind: right(kind, 10) for kind in (small, large, *attention)}
+    together = sorted(share for shares in ten.values() for share in shares)
+    assert statistics.median(together) < 0.1 and together[-2] > 0.29 and together[-2:] == ten["dot product"][-2:]
+    assert [share > 0 for kind in attention for share in ten[kind]].count(False) == 5
+    joined = {kind: right(kind, 9) for kind in ("LSTM", "LSTM, twice the steps", "transformer")}
+    lstm, twice, transformer = joined.values()
+    assert lstm[-1] < twice[0] < transformer[0] < twice[-1] and statistics.mean(twice) < statistics.mean(transformer)
+    steps = {kind: [run["per_step"] for run in evidence.load("numerals", chosen=True, kind=kind)] for kind in joined}
+    assert 2 < statistics.median(steps["transformer"]) / statistics.median(steps["LSTM"]) < 2.5
 
 
 def test_speed_is_complete(program):
