@@ -76,7 +76,7 @@ test: $(ENVIRONMENT)
 	$(PYTEST) tests small_torch/tests book/en assignments/source/en
 
 # Each test and notebook belongs to one part: tests/project/test_proof_parts.py checks this.
-models := tests/layers tests/learning tests/bench tests/page tests/project $(wildcard book/*/*.ipynb)
+models := tests/layers tests/learning tests/bench tests/export tests/page tests/project $(wildcard book/*/*.ipynb)
 checker := tests/check tests/live small_torch/tests
 grader := tests/assignments $(wildcard assignments/source/*/*.ipynb)
 pages := tests/site tests/figures tests/tools

@@ -1,5 +1,6 @@
 """Recurrent networks from scratch, equal to `torch.nn`, and the functions that the chapters call."""
 
+from companion.export.c import to_c
 from companion.export.onnx import to_onnx
 from companion.layers.additive import AdditiveAttention
 from companion.layers.attention import MultiheadAttention, scaled_dot_product_attention
@@ -23,5 +24,5 @@ __all__ = [
     "GRU", "LSTM", "MLSTM", "RNN", "AdditiveAttention", "Blocks", "Comparison", "DeltaNet", "Embedding", "GRUCell",
     "GatedDeltaNet", "GatedLinearAttention", "LSTMCell", "LinearAttention", "LogMinGRU", "MinGRU", "MinLSTM",
     "MultiheadAttention", "RNNCell", "SelectiveSSM", "TransformerEncoderLayer", "by_hand", "compare", "scan",
-    "scaled_dot_product_attention", "to_onnx",
+    "scaled_dot_product_attention", "to_c", "to_onnx",
 ]  # fmt: skip
