@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from companion.layers.linear import Dropout
 from companion.learning.sequence_model import in_few_threads
 from companion.learning.training import IGNORED, clip_gradients, cross_entropy
 
@@ -76,13 +77,7 @@ def overfit(
     if steps < 1:
         raise ValueError(f"steps must be at least 1, not {steps}")
     loss_function = loss_function or cross_entropy
-    model = copy.deepcopy(model).train()
-    module: Any  # `dropout` has a different type in each class
-    for module in model.modules():
-        if isinstance(module, nn.modules.dropout._DropoutNd):
-            module.p = 0.0
-        elif isinstance(getattr(module, "dropout", None), float):
-            module.dropout = 0.0
+    model = without_dropout(model).train()
     learnable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not learnable:
         raise ValueError("the model has no parameter to learn: is a layer of it in a plain list, or frozen?")
@@ -198,6 +193,18 @@ def shift(inputs: Tensor, targets: Tensor, largest: int = 3) -> dict[int, float]
         raise ValueError(f"there must be more than {largest} time steps, not {len(inputs)}")
     length = len(inputs)
     return {by: (inputs[by:] == targets[: length - by]).double().mean().item() for by in range(largest + 1)}
+
+
+def without_dropout(model: nn.Module) -> nn.Module:
+    """Return a copy of the model that drops nothing in training mode."""
+    model = copy.deepcopy(model)
+    module: Any  # `dropout` has a different type in each class
+    for module in model.modules():
+        if isinstance(module, nn.modules.dropout._DropoutNd | Dropout):
+            module.p = 0.0
+        elif isinstance(getattr(module, "dropout", None), float):
+            module.dropout = 0.0
+    return model
 
 
 @contextmanager
