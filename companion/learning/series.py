@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -160,6 +160,13 @@ class Scaling:
                     f"the spread of variable {variable} is {std} in {learned_from.dtype}, which cannot represent it:"
                     " change the unit of the series"
                 )
+
+    @classmethod
+    def of(cls, mean: Tensor, std: Tensor) -> Self:
+        """Return a scaling with these means and standard deviations, (variables): `mean` and `std` of another one."""
+        scaling = cls.__new__(cls)
+        scaling.mean, scaling.std = mean, std
+        return scaling
 
     def there(self, series: Tensor) -> Tensor:
         """Return the series (…, variables) scaled to a mean of about 0 and a standard deviation of about 1."""
