@@ -196,8 +196,11 @@ def shift(inputs: Tensor, targets: Tensor, largest: int = 3) -> dict[int, float]
 
 
 def without_dropout(model: nn.Module) -> nn.Module:
-    """Return a copy of the model that drops nothing in training mode."""
-    model = copy.deepcopy(model)
+    """Return a copy of the model that drops nothing in training mode; a state that it keeps is detached."""
+    kept = [value for part in model.modules() for value in vars(part).values()]
+    kept += [x for value in kept if isinstance(value, tuple) for x in value]
+    memo = {id(x): x.detach().clone() for x in kept if isinstance(x, Tensor) and not x.is_leaf}
+    model = copy.deepcopy(model, memo)
     module: Any  # `dropout` has a different type in each class
     for module in model.modules():
         if isinstance(module, nn.modules.dropout._DropoutNd | Dropout):

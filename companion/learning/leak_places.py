@@ -71,9 +71,9 @@ class Trace:
         first = min((call for call in self.moves if self.leaks(call)), key=lambda call: call.end, default=self.calls[0])
         own = [call for call in self.calls if first.begin < call.begin and call.end < first.end]
         late = next((call for call in own if self.is_late(call)), None)
-        if late is None:
+        early = max((call for call in own if late and call.end < late.begin), key=lambda call: call.end, default=None)
+        if late is None or (early is None and first.name):
             return self.label(first)
-        early = max((call for call in own if call.end < late.begin), key=lambda call: call.end, default=None)
         where = f"between {self.label(early)} and" if early else "before"
         return f"{self.label(first)}, {where} {self.label(late)}"
 
