@@ -62,7 +62,7 @@ def main():
         with evaluation_of(model):
             _, state = model(one, None)
             own = times(functools.partial(model, one, state), options.steps)
-        for count in (1, 100, options.users):
+        for count in sorted({1, min(100, options.users), options.users}):
             step = functools.partial(push_from, stream, users, count, signs, text)
             taken = times(step, max(3, options.steps // count))
             p50, p99 = taken[len(taken) // 2], taken[int(0.99 * (len(taken) - 1))]
