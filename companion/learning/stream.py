@@ -182,14 +182,16 @@ class Stream:
             inputs = self._text(one.values) if self.vocabulary else self._numbers(one.values)
         except (ValueError, TypeError) as error:
             raise ValueError(f"user {one.user!r}: {error}") from None
-        ends = inputs == self.vocabulary.encode(self.end) if self.end and self.vocabulary else inputs.new_zeros(0)
-        stops = [*(ends.nonzero().flatten() + 1).tolist(), len(inputs)]
+        stops = [len(inputs)]
+        if self.end and self.vocabulary:
+            ends = inputs == self.vocabulary.encode(self.end).to(self.device)
+            stops[:0] = (ends.nonzero().flatten() + 1).tolist()
         pieces, begins = [], after.begins
         for start, stop in zip([0, *stops], stops, strict=False):
             if start < stop:
                 pieces.append(Piece(one.user, user.row, begins, inputs[start:stop]))
                 begins = True
-        after.begins = bool(len(ends) and ends[-1])
+        after.begins = len(stops) > 1 and stops[-2] == len(inputs)  # the last character was an end
         return after, pieces
 
     def _after(self, user: User, one: Arrived) -> User:
