@@ -109,13 +109,13 @@ def table_of_layers(network: Network, weights: dict[str, Tensor], int8: bool) ->
         return f"{{ {rows}, {columns}, {name}{f', {name}_scales' if int8 else ''} }}"
 
     fields = {"LSTM": "weight_ih weight_hh bias", "GRU": "weight_ih weight_hh bias_ih bias_hh"}
-    lines = []
+    lines, separator = [], ",\n      "
     for layer in range(network.recurrent.num_layers):
         names = [f"{name}_l{layer}" for name in fields.get(network.kind, "weight_ih bias_ih").split()]
         elements = [matrix(name) if name.startswith("weight") else name if name in weights else "0" for name in names]
-        lines.append(f"    {{ {', '.join(elements)} }},")
+        lines.append(f"    {{ {separator.join(elements)} }},")
     others = [name for name in ("embedding", "linear") if f"{name}_weight" in weights]
-    matrices = [f"static const struct matrix {name} = {matrix(f'{name}_weight')};" for name in others]
+    matrices = [f"static const struct matrix {name} =\n    {matrix(f'{name}_weight')};" for name in others]
     return "\n".join(["static const struct layer layers[LAYERS] = {", *lines, "};", *matrices, ""])
 
 

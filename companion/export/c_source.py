@@ -13,7 +13,7 @@ $structure
  *     network_reset(&state);
  *     network_step(&state, $argument, outputs);
  *
- * Each call of network_step reads $input, and writes the outputs of this time step.
+ * Each call of network_step reads $input and writes the outputs of one step.
  */
 #include <stdint.h>
 
@@ -122,7 +122,8 @@ static void column(float *y, const struct matrix *W, int i, const float *b)
 """
 
 FUNCTIONS = """\
-/* e^x = 2^n e^r  with n = round( x / ln 2 ),  r = x - n ln 2,  e^r = 1 + r + r^2/2! + … + r^7/7! */
+/* e^x = 2^n e^r  with n = round( x / ln 2 ),  r = x - n ln 2,
+   e^r = 1 + r + r^2/2! + … + r^7/7! */
 static float exp_of(float x)
 {
     if (x != x)
@@ -130,10 +131,11 @@ static float exp_of(float x)
     /* beyond these, σ and tanh have reached their limits, and 2^n would not fit */
     x = x > 88 ? 88 : x < -87 ? -87 : x;
     int n = (int)(x * 1.44269504f + (x < 0 ? -0.5f : 0.5f));
-    /* ln 2 in two parts: the first has so few digits that its product with n is exact */
+    /* ln 2 in two parts: the first has few digits, so its product with n is exact */
     float r = x - n * 0.693359375f + n * 2.12194440e-4f;
     float e = 1.0f / 720 + r * (1.0f / 5040);
-    e = 1 + r * (1 + r * (1.0f / 2 + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * e)))));
+    e = 1.0f / 24 + r * (1.0f / 120 + r * e);
+    e = 1 + r * (1 + r * (1.0f / 2 + r * (1.0f / 6 + r * e)));
     /* the bits from 23 on are the exponent of a float plus 127 */
     union { uint32_t bits; float number; } power = { (uint32_t)(n + 127) << 23 };
     return e * power.number;
@@ -156,7 +158,7 @@ static float tanh_of(float x)
 
 STEPS = {
     "LSTM": """\
-/* One step of a layer. a: W_ih x_t + b_ih + b_hh. h, c: the state, before the step and after it. */
+/* One step of a layer. a: W_ih x_t + b_ih + b_hh. h, c: the state. */
 static void step(const struct layer *layer, float *a, float *h, float *c)
 {
     /* the sums of the four gates:  a_t = W_ih x_t + b_ih + b_hh  +  W_hh h_{t-1} */
@@ -179,7 +181,7 @@ static void step(const struct layer *layer, float *a, float *h, float *c)
 }
 """,
     "GRU": """\
-/* One step of a layer. a: W_ih x_t + b_ih. u: work space. h: the state, before the step and after it. */
+/* One step of a layer. a: W_ih x_t + b_ih. u: work space. h: the state. */
 static void step(const struct layer *layer, const float *a, float *u, float *h)
 {
     /* what the state gives to the three sums:  u_t = W_hh h_{t-1} + b_hh */
@@ -198,7 +200,7 @@ static void step(const struct layer *layer, const float *a, float *u, float *h)
 }
 """,
     "MinGRU": """\
-/* One step of a layer. a: W_ih x_t + b_ih. h: the state, before the step and after it. */
+/* One step of a layer. a: W_ih x_t + b_ih. h: the state. */
 static void step(const float *a, float *h)
 {
     for (int j = 0; j < HIDDEN; j++) {
@@ -222,7 +224,7 @@ void network_reset(struct network_state *s)
 """
 
 NETWORK_STEP = """\
-/* Run one time step. $argument_is. outputs: OUTPUTS numbers, which are overwritten. */
+/* One time step. $argument_is. outputs: OUTPUTS numbers, to be written. */
 void network_step(struct network_state *s, $argument, float *outputs)
 {
 $read    for (int l = 0; l < LAYERS; l++) {
@@ -251,7 +253,7 @@ SUMS = """\
         /* a_t = W_ih x_t + $b_is */
         affine(s->a, &layers[l].W_ih, x, layers[l].$b);"""
 ONE_HOT_SUMS = """\
-        /* a_t = W_ih x_t + $b_is; the first x_t is a unit vector, so W_ih x_t is a column */
+        /* a_t = W_ih x_t + $b_is; W_ih x_t is a column for a unit vector x_t */
         if (l == 0)
             column(s->a, &layers[l].W_ih, index, layers[l].$b);
         else

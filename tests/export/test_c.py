@@ -242,7 +242,7 @@ def perplexity_in_c(network, held_out):
     return perplexity(nn.functional.cross_entropy(outputs.double(), held_out[1:]).item())
 
 
-@pytest.mark.parametrize("kind", ["LSTM of 135,000 weights", "GRU of 45,000 weights"])
+@pytest.mark.parametrize("kind", ["LSTM of 128,000 numbers", "GRU of 45,000 numbers"])
 def test_int8_costs_a_pretrained_writer_less_than_a_hundredth_in_perplexity(kind, tmp_path):
     if kind.startswith("LSTM"):
         model, vocabulary = writer.load_writer("en", torch.float32)
@@ -337,3 +337,11 @@ def test_paths_that_cannot_be_written_are_refused(tmp_path):
         to_c(model, tmp_path)
     with pytest.raises(FileNotFoundError, match="there is no folder .*missing' to write network.c into"):
         to_c(model, tmp_path / "missing" / "network.c")
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "MinGRU"])
+def test_lines_fit_on_a_page(kind, embedding, tmp_path):
+    to_c(new_model(kind, embedding, 24, 104, 54), tmp_path / "network.c", int8=True)
+    lines = (tmp_path / "network.c").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 88 and not re.match(r" *[-\d]", line)] == []
