@@ -1,0 +1,132 @@
+"""Guesses of the columns with the times, the names of machines and the values of a table."""
+
+import math
+import re
+from collections import Counter
+
+from companion.learning.own_series.table import Table
+from companion.learning.own_series.times import (
+    DAY,
+    Times,
+    add_clocks,
+    parse,
+    parse_clock,
+    read_dates,
+    read_number_times,
+)
+from companion.learning.own_series.words import FileProblem
+
+# parts of names of columns with times, with the names of machines, and of calendars, which are no measurements
+TIMES = (
+    "time timestamp datetime date day t ts sec second seconds minute hour ms epoch unix cycle cycles step year month"
+    " zeit datum fecha"
+)
+MACHINES = (
+    "machine unit device sensor station engine asset equipment meter site plant turbine pump id name series city store"
+    " product item symbol ticker location region country room channel line tag building zone maschine anlage"
+)
+CALENDAR = (
+    "year month day hour minute second weekday week quarter id index no nr lat lon latitude longitude row number"
+    " cycle step holiday weekend dayofweek dayofyear"
+)
+TIMES_CJK = re.compile("日時|日付|時刻|時間|年月|时间|日期|时刻|시간|날짜|일시|시각")
+MACHINES_CJK = re.compile("機|号|装置|設備|机|设备|设施|站|传感|기계|설비|장치|호기|센서|名")
+
+
+def find_column(table: Table, name: str | None) -> int | None:
+    """Return the place of the column of this name."""
+    if not name:
+        return None
+    if name not in table.names:
+        raise FileProblem("column", table.names, name=name, names=", ".join(table.names))
+    return table.names.index(name)
+
+
+def is_called(name: str, parts: str, others: re.Pattern[str] | None = None) -> bool:
+    """Return True if one of these words is in the name of a column."""
+    found = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    return not {*found}.isdisjoint(parts.split()) or bool(others and others.search(name))
+
+
+def find_times(
+    table: Table, chosen: int | None, without: bool, value: int | None
+) -> tuple[int | None, int | None, Times | None]:
+    """Return the places of the columns of times and of times of day, and the times. without: read none."""
+    if without:
+        return None, None, None
+    columns = [chosen] if chosen is not None else [k for k in range(len(table.names)) if k != value]
+    for k in columns:
+        sample = table.sample(k)
+        dated = sum(parse(text) is not None for text in sample)
+        if sample and dated >= 0.8 * len(sample):
+            times = read_dates(table.texts(k))
+            whole = all(value is None or not value % DAY for value in times.values)
+            for clock in range(len(table.names)) if times.kind == "seconds" and whole else ():
+                clocks = table.sample(clock)
+                if clocks and all(parse_clock(text) is not None for text in clocks):
+                    return k, clock, add_clocks(times, table.texts(clock))
+            return k, None, times
+    for k in sorted(columns, key=lambda k: not is_called(table.names[k], TIMES, TIMES_CJK)):
+        called = is_called(table.names[k], TIMES, TIMES_CJK)
+        if not (called or k == chosen or k == columns[0]) or not table.is_numeric(k):
+            continue
+        numbers = table.numbers(k)
+        found = [number for number in numbers if number is not None and not math.isnan(number)]
+        rises = all(a < b for a, b in zip(found, found[1:]))
+        counts = [float(n) for n in range(int(found[0]), int(found[0]) + len(found))] if found else []
+        distinct = len({*found})
+        if k == chosen or called and distinct > 20 or rises and found != counts:
+            return k, None, read_number_times(numbers, called or k == chosen)
+    if chosen is not None:
+        raise FileProblem("times", table.names, name=table.names[chosen], text=table.rows[0][chosen])
+    return None, None, None
+
+
+def find_machine(table: Table, times: Times | None, taken: set[int | None]) -> int | None:
+    """Return the place of the column that names machines, None if there seems to be none."""
+    found = []
+    rows = len(table.rows)
+    at = times.values if times else []
+    repeats = times is not None and len({*at}) < 0.99 * len(at)
+    for k in range(len(table.names)):
+        texts = table.texts(k)
+        counts = Counter(texts)
+        if k in taken or not 2 <= len(counts) <= rows / 20:
+            continue
+        numbers = table.numbers(k)
+        is_text = not table.is_numeric(k)
+        if not is_text and any(number is None or number % 1 for number in numbers):
+            continue
+        called = is_called(table.names[k], MACHINES, MACHINES_CJK)
+        blocks = 1 + sum(a != b for a, b in zip(texts, texts[1:])) == len(counts)
+        if times:
+            tells = repeats and len({*zip(at, texts, strict=True)}) >= 0.99 * rows
+            fits = tells or called and is_text
+        else:
+            tells = False
+            fits = called and (is_text or blocks) or is_text and blocks and min(counts.values()) >= 20
+        if fits:
+            found.append((not tells, not called, not is_text, len(counts), k))
+    return min(found)[-1] if found else None
+
+
+def find_value(table: Table, taken: set[int | None]) -> int:
+    """Return the place of the first column that looks like a measurement."""
+    constant, counted = [], []
+    for k, name in enumerate(table.names):
+        if k in taken or not table.is_numeric(k):
+            continue
+        found = [number for number in table.numbers(k) if number is not None and not math.isnan(number)]
+        steps = {round(b - a, 9) for a, b in zip(found, found[1:])}
+        if len({*found}) < 2:
+            constant.append(k)
+        elif steps == {1.0} or is_called(name, CALENDAR):
+            counted.append(k)
+        else:
+            return k
+    if counted and not constant:
+        return counted[0]
+    if constant:
+        k = constant[0]
+        raise FileProblem("constant", table.names, name=table.names[k], value=table.rows[0][k])
+    raise FileProblem("no_numbers", table.names, line=table.lines[0], cells=", ".join(table.rows[0])[:120])

@@ -1,0 +1,274 @@
+"""A reader's own series: the columns of a CSV file, put into equal steps and cut at gaps, for each machine."""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from companion.learning.own_series.columns import find_column, find_machine, find_times, find_value
+from companion.learning.own_series.table import Table, read_table
+from companion.learning.own_series.times import DAY, Times
+from companion.learning.own_series.words import FileProblem, Note, Step, language_of, note
+from companion.learning.series import SHIPPED
+
+FEWEST = 100  # values that a comparison needs
+FILLED = 3  # steps: a longer gap is not filled
+# codes that stand for missing values, if no other value is near them
+CODES = -99.0, -99.9, -999.0, -999.9, -9999.0, -9999.9, -99999.0, 9999.0, 9999.9, 99999.0, 999999.0
+# steps that people choose, in seconds
+NICE = (
+    1.0,
+    5.0,
+    10.0,
+    30.0,
+    60.0,
+    300.0,
+    600.0,
+    900.0,
+    1800.0,
+    3600.0,
+    3 * 3600.0,
+    6 * 3600.0,
+    12 * 3600.0,
+    DAY,
+    7 * DAY,
+)
+
+
+class Piece(NamedTuple):
+    """Values of a machine without a long gap, one for each step. seen: False for those that were filled."""
+
+    machine: str
+    start: int
+    values: list[float]
+    seen: list[bool]
+
+
+@dataclass(repr=False)
+class OwnSeries:
+    """A series of a file in equal steps. `notes` says what was done, `columns` what else the file has.
+
+    step: of time, in seconds, months, or the unit of the column, as `kind` says. value, time, machine: the names of the
+    columns, None for a column that is not there. origin: the time of step 0.
+    """
+
+    file: str
+    columns: list[str]
+    value: str
+    time: str | None
+    machine: str | None
+    pieces: list[Piece]
+    step: float
+    kind: str
+    origin: float
+    notes: list[Note] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """The number of values that were measured."""
+        return sum(sum(piece.seen) for piece in self.pieces)
+
+    @property
+    def machines(self) -> list[str]:
+        """The names of the machines, in order."""
+        return list(dict.fromkeys(piece.machine for piece in self.pieces))
+
+    def when(self, position: int) -> str:
+        """Return the time of a step as a reader writes it."""
+        return Times([], self.kind).written(self.origin + position * self.step)
+
+    def text(self, language: str | None = None) -> str:
+        """Return what was read and done, as a list in Markdown."""
+        language = language_of(language)
+        first = min(piece.start for piece in self.pieces)
+        last = max(piece.start + len(piece.values) - 1 for piece in self.pieces)
+        lines = [
+            note(
+                "read" if self.time else "read_rows",
+                file=self.file,
+                value=self.value,
+                time=self.time,
+                count=f"{self.count:,}",
+                step=Step(self.step, self.kind),
+                first=self.when(first),
+                last=self.when(last),
+            )
+        ]
+        if self.machine is not None:
+            lines.append(note("machines", machine=self.machine, count=len(self.machines)))
+        return "\n".join(f"- {line.text(language)}" for line in [*lines, *self.notes])
+
+    def _repr_markdown_(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+def read_csv(
+    source: str | bytes | Path,
+    value: str | None = None,
+    time: str | None = None,
+    machine: str | None = None,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+) -> OwnSeries:
+    """Return a series of a CSV file in equal steps.
+
+    source: a path, the content of a file, or the name of a series that comes with the package ("seattle"). value: the
+    name of the column to forecast; None for the first that looks like a measurement. time: of the column of times.
+    machine: of the column that names machines, each of which has a series of its own. None finds these columns; ""
+    uses none. name: of the file, if `source` is its content. Raise FileProblem, which says what to do, if the file has
+    no such series. Dates are read in many forms, numbers with either decimal sign, and the rows may be in any order.
+    """
+    shipped = SHIPPED / f"{source}.csv" if isinstance(source, str) and source.isidentifier() else None
+    path = shipped if shipped and shipped.is_file() else source
+    file = name or (
+        Path(path).name if isinstance(path, Path) or isinstance(path, str) and "\n" not in path else "series.csv"
+    )
+    if not isinstance(path, bytes) and "\n" not in str(path) and not Path(path).is_file():
+        raise FileProblem("absent", file=file)
+    table = read_table(path, language)
+    chosen = [find_column(table, column) for column in (value, time, machine)]
+    notes = list(table.notes)
+    time_at, clock_at, times = find_times(table, chosen[1], time == "", chosen[0])
+    machine_at = chosen[2]
+    if machine_at is None and machine != "":
+        machine_at = find_machine(table, times, {time_at, clock_at, chosen[0]})
+    value_at = chosen[0]
+    if value_at is None:
+        value_at = find_value(table, {time_at, clock_at, machine_at})
+    numbers = values_of(table, value_at, notes)
+    rows = timed_rows(table, times, time_at, notes)
+    by_machine: dict[str, list[tuple[float, float]]] = {}
+    for k in rows:
+        key = "" if machine_at is None else table.rows[k][machine_at]
+        points = by_machine.setdefault(key, [])
+        at = times.values[k] if times else float(len(points))
+        points.append((at or 0.0, numbers[k]))
+    kind = times.kind if times else "number"
+    series = OwnSeries(
+        file, table.names, table.names[value_at], None if time_at is None else table.names[time_at],
+        None if machine_at is None else table.names[machine_at], [], 1.0, kind, 0.0, notes,
+    )  # fmt: skip
+    to_steps(series, by_machine, average=machine == "")
+    check(series, table)
+    return series
+
+
+def values_of(table: Table, column: int, notes: list[Note]) -> list[float]:
+    """Return the numbers of a column, nan for missing ones."""
+    numbers = table.numbers(column)
+    wrong = [k for k, number in enumerate(numbers) if number is None]
+    if len(wrong) > 0.5 * len(numbers):
+        k = wrong[0]
+        raise FileProblem(
+            "not_numbers", table.names, name=table.names[column], line=table.lines[k], cell=table.rows[k][column][:40]
+        )
+    if wrong:
+        k = wrong[0]
+        notes.append(note("wrong", count=len(wrong), line=table.lines[k], cell=table.rows[k][column][:40]))
+    values = [math.nan if number is None or math.isinf(number) else number for number in numbers]
+    for code in CODES:
+        others = [number for number in values if number != code and not math.isnan(number)]
+        count = values.count(code)
+        if not count or len(others) < FEWEST:
+            continue
+        low, high = min(others), max(others)
+        if not low - 2 * (high - low) <= code <= high + 2 * (high - low):
+            values = [math.nan if number == code else number for number in values]
+            notes.append(note("code", count=count, code=f"{code:g}"))
+    missing = sum(map(math.isnan, values)) - len(wrong)
+    if missing:
+        notes.append(note("missing", count=missing))
+    return values
+
+
+def timed_rows(table: Table, times: Times | None, time_at: int | None, notes: list[Note]) -> list[int]:
+    """Return the rows that have a time, or all if there are no times."""
+    if times is None:
+        return list(range(len(table.rows)))
+    wrong = [k for k, value in enumerate(times.values) if value is None]
+    if wrong and time_at is not None:
+        k = wrong[0]
+        notes.append(note("no_time", count=len(wrong), line=table.lines[k], cell=table.rows[k][time_at][:40]))
+    return [k for k, value in enumerate(times.values) if value is not None]
+
+
+# ---- Equal steps ----
+
+
+def to_steps(series: OwnSeries, points: dict[str, list[tuple[float, float]]], average: bool) -> None:
+    """Put the (time, value) pairs of each machine into equal steps. average: if times repeat, take the mean."""
+    backwards = sum(b[0] < a[0] for own in points.values() for a, b in zip(own, own[1:]))
+    for own in points.values():
+        own.sort(key=lambda point: point[0])
+    if backwards:
+        series.notes.append(note("sorted", count=backwards))
+    steps = [b[0] - a[0] for own in points.values() for a, b in zip(own, own[1:])]
+    repeated = steps.count(0.0)
+    if series.machine is None and not average and repeated > 0.5 * len(steps):
+        raise FileProblem("repeats", series.columns, count=repeated, rows=len(steps) + 1)
+    steps = [step for step in steps if step > 0]
+    if not steps:
+        raise FileProblem("few", series.columns, count=len(points), least=FEWEST)
+    series.origin = min(own[0][0] for own in points.values())
+    series.step = usual_step(series, steps)
+    merged = filled = 0
+    gaps: list[tuple[int, int]] = []
+    for machine, own in points.items():
+        cells: dict[int, list[float]] = {}
+        for at, value in own:
+            if not math.isnan(value):
+                cells.setdefault(round((at - series.origin) / series.step), []).append(value)
+        merged += sum(len(values) - 1 for values in cells.values())
+        piece = Piece(machine, 0, [], [])
+        for place in sorted(cells):
+            gap = place - piece.start - len(piece.values)
+            if not piece.values or gap > FILLED:
+                if piece.values:
+                    gaps.append((gap, place))
+                piece = Piece(machine, place, [], [])
+                series.pieces.append(piece)
+                gap = 0
+            filled += gap
+            piece.values.extend(piece.values[-1:] * gap)  # the last value before, never the next
+            piece.seen.extend([False] * gap)
+            piece.values.append(sum(cells[place]) / len(cells[place]))
+            piece.seen.append(True)
+    if merged:
+        series.notes.append(note("merged", count=merged))
+    if filled:
+        series.notes.append(note("filled", count=filled, most=FILLED))
+    if gaps:
+        longest, place = max(gaps)
+        series.notes.append(note("gaps", count=len(gaps), most=FILLED, longest=longest, when=series.when(place)))
+
+
+def usual_step(series: OwnSeries, steps: list[float]) -> float:
+    """Return the usual step: the median, or a longer one if the steps are so unequal that gaps would be everywhere."""
+    step = median(steps)
+    near = [one for one in steps if abs(one - step) <= 0.1 * step]
+    if sum(abs(one - step) <= 0.01 * step for one in near) >= 0.8 * len(steps):
+        return step
+    text = "irregular" if sum(one > (FILLED + 0.5) * step for one in steps) > 0.05 * len(steps) else "unequal"
+    if text == "irregular":
+        step = sorted(steps)[int(0.9 * (len(steps) - 1))]
+        step = next((nice for nice in NICE if nice >= step), step) if series.kind == "seconds" else step
+    else:
+        step = sum(near) / len(near)
+        step = next((nice for nice in NICE if abs(nice - step) < 0.01 * step), step)
+    low, high, used = (Step(one, series.kind) for one in (min(steps), max(steps), step))
+    series.notes.append(note(text, low=low, high=high, step=used))
+    return step
+
+
+def check(series: OwnSeries, table: Table) -> None:
+    """Raise FileProblem if a series has too few values, or only one."""
+    if series.count < FEWEST:
+        raise FileProblem("few", series.columns, count=series.count, least=FEWEST)
+    values = {value for piece in series.pieces for value in piece.values}
+    if len(values) == 1:
+        raise FileProblem("constant", series.columns, name=series.value, value=f"{values.pop():g}")

@@ -1,0 +1,322 @@
+"""Test a reader's own series: files as people write them, an honest split, known winners, and the notebook."""
+
+import math
+import random
+import re
+import tomllib
+from datetime import datetime, timedelta
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from companion.learning.own_series import FileProblem, compare, read_csv, to_notebook
+from companion.learning.own_series.comparison import Score, choose_linear, choose_season, judge, train_networks
+from companion.learning.own_series.parts import CHOOSE, LEARN, TEST, Parts
+from companion.learning.own_series.words import HERE as WORDS
+from companion.learning.own_series.words import Note, words
+from companion.learning.series import water_tank
+
+N = 120
+VALUES = [round(10 + (k * 7 % 11) + k / 8, 2) for k in range(N)]
+START = datetime(2024, 1, 31, 22)
+
+
+def table(form="{t:%Y-%m-%dT%H:%M},{v}", head="time,value\n", step=timedelta(hours=1), end="\n", keep=lambda k: True):
+    """Return the text of a file with a line of this form for each value."""
+    lines = [
+        form.format(k=k, t=START + k * step, v=v, comma=str(v).replace(".", ","))
+        for k, v in enumerate(VALUES)
+        if keep(k)
+    ]
+    return head + end.join(lines) + end
+
+
+EACH_OF_TWO = "".join(f"{START + k * timedelta(hours=1)},{m},{v}\n" for k, v in enumerate(VALUES) for m in "AB")
+# name → file, options, and what must come out: the first two values if they are not VALUES', columns, notes
+READ = {
+    "plain": (table(), {}, {"step": 3600, "time": "time"}),
+    "BOM and Windows lines": (b"\xef\xbb\xbf" + table(end="\r\n").encode(), {}, {"step": 3600, "time": "time"}),
+    "UTF-16": (table(end="\r\n").encode("utf-16"), {}, {"step": 3600}),
+    "German": (table("{t:%d.%m.%Y %H:%M};{comma}", "Zeit;Wert\n"), {}, {"step": 3600, "value": "Wert"}),
+    "German, no times": (table("{t:%d.%m.%Y %H:%M};{comma}"), {"time": ""}, {"time": None}),
+    "tabs": (table("{t:%Y/%m/%d %H:%M}\t{v}", "t\tv\n"), {}, {"step": 3600, "value": "v"}),
+    "no header": (table("{v}", ""), {}, {"time": None, "value": "1", "step": 1}),
+    "header of one column": (table("{v}", "load\n"), {}, {"value": "load"}),
+    "spaces": (table("{t:%Y-%m-%d %H:%M}  {v}", "date clock v\n"), {}, {"step": 3600, "time": "date"}),
+    "date and time": (table("{t:%Y-%m-%d},{t:%H:%M},{v}", "date,clock,v\n"), {}, {"step": 3600, "time": "date"}),
+    "month first": (table("{t:%m/%d/%Y},{v}", step=timedelta(days=1)), {}, {"step": 86400}),
+    "day first": (table("{t:%d/%m/%Y},{v}", step=timedelta(days=1)), {}, {"step": 86400}),
+    "afternoons": (table("{t:%m/%d/%Y %I:%M %p},{v}"), {}, {"step": 3600}),
+    "Japanese": (table("{t:%Y}年{t:%m}月{t:%d}日 {t:%H:%M},{v}", "日時,温度\n").encode("cp932"), {"language": "ja"},
+                 {"step": 3600, "value": "温度", "notes": ["encoding"]}),
+    "zones": (table("{t:%Y-%m-%dT%H:%M:%S}+09:00,{v}"), {}, {"step": 3600}),
+    "seconds since 1970": ("ts,v\n" + "".join(f"{1.7e9 + 60 * k:.0f},{v}\n" for k, v in enumerate(VALUES)), {},
+                           {"step": 60, "kind": "seconds"}),
+    "months": ("m,v\n" + "".join(f"{2000 + k // 12}-{k % 12 + 1:02},{v}\n" for k, v in enumerate(VALUES)), {},
+               {"step": 1, "kind": "months"}),
+    "row numbers": (table("{k},{v}", ",value\n"), {}, {"time": None, "value": "value"}),
+    "units": (table("{t:%Y-%m-%d %H:%M},{v} °C"), {}, {}),
+    "thousands": (table('{t:%Y-%m-%d %H:%M},"1,0{v}"'), {}, {"first": 1010.0}),
+    "titles": (table(head="Report\nStation 7\n\ntime,value\n"), {}, {"notes": ["above"]}),
+    "title of a spreadsheet": (table(head="Report,\ntime,value\n"), {}, {"notes": ["above"]}),
+    "wrong rows": (table() + "end of file\n", {}, {"notes": ["length"]}),
+    "missing": (table().replace(f",{VALUES[5]}\n", ",NA\n", 1).replace(f",{VALUES[9]}\n", ",oops\n", 1), {},
+                {"notes": ["wrong", "missing", "filled"], "count": N - 2}),
+    "a code": (table(keep=lambda k: k % 40) + "2024-01-31T22:00,-999\n", {},
+               {"notes": ["code", "missing", "sorted", "filled"],
+                                                                             "count": N - 3, "first": VALUES[1]}),
+    "newest first": ("\n".join(["t,v", *reversed(table(head="").splitlines())]), {}, {"notes": ["sorted"]}),
+    "two machines": ("time,machine,value\n" + EACH_OF_TWO, {}, {"machine": "machine", "count": 2 * N, "pieces": 2}),
+    "machines of another name": ("time,wer,value\n" + EACH_OF_TWO, {}, {"machine": "wer", "count": 2 * N}),
+    "a gap": (table(keep=lambda k: not 50 < k < 60), {}, {"notes": ["gaps"], "pieces": 2, "count": N - 9}),
+    "short gaps": (table(keep=lambda k: k % 50 != 3), {}, {"notes": ["filled"], "pieces": 1, "count": N - 3}),
+    "another column": (table("{t},{k},{v}", "time,other,value\n"), {"value": "value"}, {"value": "value"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", READ)
+def test_a_file_is_read(case):
+    content, options, expected = READ[case]
+    series = read_csv(content if isinstance(content, bytes) else content.encode(), **options)
+    found = {
+        "count": series.count, "pieces": len(series.pieces), "first": series.pieces[0].values[0],
+        "step": series.step, "kind": series.kind, "value": series.value, "time": series.time,
+        "machine": series.machine, "notes": [note.key for note in series.notes],
+    }  # fmt: skip
+    expected = {"count": N, "pieces": 1, "first": VALUES[0], "machine": None, "notes": []} | expected
+    if "machine" in case:
+        expected["pieces"] = 2
+    assert {key: found[key] for key in expected} == expected
+    seen = [value for value, seen in zip(series.pieces[0].values, series.pieces[0].seen) if seen]
+    if found["notes"] == [] and "thousands" not in case:
+        assert seen == VALUES
+
+
+REFUSED = {
+    "absent": ("no_such_file.csv", "There is no file"),
+    "empty": (b"\n\n", "empty"),
+    "format": (b"PK\x03\x04" + table().encode(), "save the sheet as CSV"),
+    "binary": (b"a\0b\n1\0\n", "UTF-8"),
+    "no_numbers": (table("{k} x y,red"), "in line 2, is: 0 x y, red"),
+    "constant": (table("{t},5"), "column value is 5 in every row"),
+    "few": ("v\n" + "1\n2\n" * 20, "has 40 values"),
+    "repeats": (table("{t:%Y-%m-%d},{v}"), "If a column names the machine"),
+}
+
+
+@pytest.mark.parametrize("key", REFUSED)
+def test_a_file_is_refused_with_the_remedy(key):
+    content, text = REFUSED[key]
+    with pytest.raises(FileProblem, match=re.escape(text)) as caught:
+        read_csv(content)
+    assert caught.value.note.key == key
+
+
+def test_a_chosen_column_must_fit():
+    for options, key in (({"value": "no"}, "column"), ({"value": "time"}, "not_numbers"), ({"time": "word"}, "times")):
+        with pytest.raises(FileProblem) as caught:
+            read_csv(table("{t},{v},w", "time,value,word\n"), **options)
+        assert caught.value.note.key == key and caught.value.columns == ["time", "value", "word"]
+
+
+DATES = "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%d.%m.%Y %H:%M", "%d %b %Y %H:%M", "%Y%m%d%H%M%S"
+FORMS = st.fixed_dictionaries({
+    "separator": st.sampled_from([",", ";", "\t", "|"]),
+    "decimal": st.sampled_from([".", ","]),
+    "date": st.sampled_from(DATES),
+    "minutes": st.sampled_from([1, 7, 60, 1440]),
+    "header": st.booleans(),
+    "quoted": st.booleans(),
+    "before": st.booleans(),
+    "seed": st.integers(0, 10**6),
+})  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(FORMS)
+def test_values_come_back_from_any_form(form):
+    rng = random.Random(form["seed"])
+    values = [round(rng.gauss(0, 10), 2) for _ in range(N)]
+    mark = '"' if form["quoted"] or form["decimal"] == form["separator"] else ""
+    lines = [form["separator"].join(["when", "value"])] if form["header"] else []
+    for k, value in enumerate(values):
+        time = f"{START + timedelta(minutes=k * form['minutes']):{form['date']}}"
+        number = f"{mark}{value}{mark}".replace(".", form["decimal"])
+        lines.append(form["separator"].join([time, number]))
+    series = read_csv("\n".join(lines))
+    assert [list(piece.values) for piece in series.pieces] == [values]
+    assert series.step == 60 * form["minutes"] and series.kind == "seconds"
+
+
+def test_irregular_times_are_put_into_equal_steps():
+    rng, now, lines = random.Random(0), 1.7e9, ["time,value"]
+    for _ in range(900):
+        now += rng.expovariate(1 / 100)
+        lines.append(f"{now:.1f},{math.sin(now / 5000):.4f}")
+    series = read_csv("\n".join(lines))
+    assert series.step == 300 and [note.key for note in series.notes][:1] == ["irregular"]
+    for piece in series.pieces:
+        for k, value in enumerate(piece.values):
+            middle = series.origin + (piece.start + k) * series.step
+            assert not piece.seen[k] or abs(value - math.sin(middle / 5000)) < 0.05
+
+
+# ---- The split ----
+
+
+def series_of(values, machines=("",), keep=lambda k: True):
+    """Return the series of a file with these values, hour after hour, for each machine."""
+    lines = [
+        f"{START + timedelta(hours=k)},{m},{value:.9g}" for m in machines for k, value in enumerate(values) if keep(k)
+    ]
+    return read_csv("\n".join(["time,machine,value", *lines]), "value", "time", "machine" if machines[0] else "")
+
+
+def noise(count, seed=0):
+    rng = random.Random(seed)
+    return [rng.gauss(0, 1) for _ in range(count)]
+
+
+def wave(count):
+    return [math.sin(2 * math.pi * k / 24) + x for k, x in enumerate(noise(count))]
+
+
+@pytest.mark.parametrize("machines", [("",), ("a", "b")])
+def test_the_test_part_changes_nothing_that_is_learned_or_chosen(machines):
+    """Multiply the last fifth: a scale, a season or a length that looked at it would change."""
+    values = wave(400)
+    learned = []
+    for factor in (1, 50):
+        changed = [value if k < 320 else factor * value for k, value in enumerate(values)]
+        parts = Parts(series_of(changed, machines))
+        choose_season(parts)
+        parts.choose_lengths()
+        targets = [parts.targets(part) for part in (LEARN, CHOOSE, TEST)]
+        linear, length = choose_linear(parts, targets)
+        (network,), rate = train_networks(parts, targets, (0.01, 0.003), (0,), 4, 1, 100, None)
+        scale = parts.mean[0].item(), parts.std[0].item()
+        forecasts = [*linear(targets[CHOOSE]).tolist(), *network(targets[CHOOSE]).tolist()]
+        learned.append((scale, parts.season.period, parts.season.reach, length, rate, forecasts))
+    assert learned[0] == learned[1] and learned[0][1] == 24
+
+
+def test_parts_follow_one_another_for_each_machine():
+    """Machines of one time have the same cuts; machines of different times have their own."""
+    parts = Parts(series_of(wave(200), ("a", "b")))
+    assert parts.common and parts.cuts == [(120, 160)] * 2 and parts.counts() == [240, 80, 80]
+    lines = [f"{START + timedelta(hours=k + 500 * (m == 'b'))},{m},{v}" for m in "ab" for k, v in enumerate(wave(200))]
+    parts = Parts(read_csv("\n".join(["time,machine,value", *lines])))
+    assert not parts.common and parts.cuts == [(120, 160), (620, 660)]
+
+
+def test_no_window_crosses_a_gap_or_forecasts_a_filled_value():
+    values = [float(k) for k in range(400)]
+    parts = Parts(series_of(values, keep=lambda k: not 100 <= k < 120 and k % 30 != 7))
+    parts.choose_lengths()
+    for part in (LEARN, CHOOSE, TEST):
+        targets = parts.targets(part)
+        inputs, truth = parts.windows(targets, max(parts.lengths))
+        steps = torch.tensor(parts.step)[targets]
+        assert not ((steps >= 100) & (steps < 120 + max(parts.lengths))).any() and not (steps % 30 == 7).any()
+        last = inputs[-1, :, 0] * parts.std[targets] + parts.mean[targets]
+        before = torch.where((steps - 1) % 30 == 7, steps - 2, steps - 1).double()
+        assert torch.allclose(last, before) and torch.allclose(parts.unscaled(truth, targets), steps.double())
+    with pytest.raises(FileProblem, match="leave too few values"):
+        compare(series_of(noise(1400), keep=lambda k: k < 400 or k % 10 == 0))
+
+
+# ---- What wins ----
+
+QUICK = {"rates": (0.01,), "seeds": (0,), "epochs": 2}
+
+
+def autoregression(count):
+    values = [0.0, 0.0]
+    for x in noise(count):
+        values.append(1.6 * values[-1] - 0.8 * values[-2] + x)
+    return values
+
+
+def walk(count):
+    position = 0.0
+    return [position := position + x for x in noise(count)]
+
+
+def test_known_winners():
+    pattern = noise(24, seed=1)
+    season = compare(series_of([5 * pattern[k % 24] + x / 5 for k, x in enumerate(noise(600))]), **QUICK)
+    assert season.best == "mean" and season.verdict[0].key == "simple_clear"
+    assert season.scores[1].setting.values["period"] == 24
+    exact = compare(series_of([pattern[k % 24] for k in range(600)]), **QUICK)
+    assert exact.errors["season"] < 1e-9 and exact.best in ("season", "mean", "linear")
+    linear = compare(series_of(autoregression(900)), **QUICK)
+    assert linear.best == "linear" and linear.errors["linear"] == pytest.approx(0.8, abs=0.08)
+    random_walk = compare(series_of(walk(900)), **QUICK)
+    assert random_walk.errors["last"] < 1.03 * min(random_walk.errors.values())
+    assert {note.key for note in random_walk.verdict} & {"nothing", "no_gain"}
+
+
+def test_an_lstm_wins_where_a_law_has_two_cases():
+    tank = compare(series_of(water_tank(1500)[:, 0].tolist()), rates=(0.01,), seeds=(0, 1), epochs=16)
+    assert tank.best == "lstm" and tank.verdict[0].key == "lstm_clear"
+    assert tank.errors["lstm"] < 0.9 * tank.errors["linear"]
+
+
+def score(key, errors, seeds=()):
+    errors = torch.tensor(errors, dtype=torch.float64)
+    return Score(key, errors.mean().item(), Note("table", "set_last", {}), errors, errors, seeds)
+
+
+def test_a_difference_is_clear_only_beyond_the_chance_of_blocks_and_seeds():
+    rng = random.Random(0)
+    last = score("last", [3.0] * 200)
+    linear = score("linear", [1 + 0.1 * rng.random() for _ in range(200)])
+    for errors, seeds, expected in (
+        ([0.9] * 200, (0.9, 0.9), "lstm_clear"),
+        ([0.9] * 200, (0.7, 1.1), "lstm_unclear"),  # one seed is worse
+        ([0.1] * 40 + [1.2] * 160, (0.9, 0.9), "lstm_unclear"),  # better at one time only
+        ([1.2] * 200, (1.2, 1.2), "simple_clear"),
+        ([1.2] * 200, (1.0, 1.4), "simple_unclear"),
+    ):
+        assert judge([last, linear, score("lstm", errors, seeds)])[0].key == expected
+    assert judge([last, score("lstm", [3.1] * 200, (3.1,))])[1].key == "nothing"
+
+
+# ---- Words and the notebook ----
+
+
+def filled_in(text):
+    """Return the names of values, and the code, in a sentence."""
+    return sorted(re.findall(r"\{\w+\}|`[^`]*`", text))
+
+
+@pytest.mark.parametrize("language", ["ja", "ko", "zh"])
+def test_words_are_translated(language):
+    own = tomllib.loads((WORDS / f"{language}.toml").read_text(encoding="utf-8"))
+    assert {part: [*sentences] for part, sentences in own.items()} == {
+        part: [*sentences] for part, sentences in words("en").items()
+    }
+    for part, english in words("en").items():
+        for key, text in english.items():
+            assert filled_in(own[part][key]) == filled_in(text), key
+
+
+def test_the_notebook_repeats_the_comparison(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my 'file'.csv").write_text(table("{t},{v},5", "time,value,x\n"), encoding="utf-8")
+    series = read_csv("my 'file'.csv")
+    result = compare(series, **QUICK)
+    notebook = to_notebook(series, "en")
+    assert "my 'file'.csv" in "".join(notebook["cells"][0]["source"])
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    names = {}
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            quick = (
+                source.replace("(0.01, 0.003)", "(0.01,)").replace("(0, 1, 2)", "(0,)").replace("epochs=12", "epochs=2")
+            )
+            exec(quick, names)
+    assert names["series"].text() == series.text() and names["result"].text() == result.text()
