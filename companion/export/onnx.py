@@ -47,11 +47,11 @@ def to_onnx(model: Any, path: str | Path, *, lengths: bool = False) -> None:
     float32. `embedding`: an `Embedding` or `nn.Embedding`, `OneHot`, or `nn.Identity()`. path: the file, such as
     network.onnx; an older one is overwritten. lengths: let the network read the lengths of padded sequences.
 
-    Inputs of the file: `inputs`, (T, B, input_size), or indices (T, B), int64; with `batch_first` B comes before T.
-    `h_0`, and for an LSTM `c_0`, (L * D, B, H): zeros to begin with, and later the last call's states. With `lengths`
-    also `lengths` (B), int64, from 1 to T: outputs after a sequence's end are 0 in front of `linear`, and the states
-    are those at its end. Outputs: `output`, (T, B, D * H), or (T, B, num_outputs) of `linear`, laid out as `inputs`;
-    `h_n`, and for an LSTM `c_n`, like `h_0`.
+    Shapes: the file reads `inputs`, (T, B, input_size), or indices (T, B), int64; with `batch_first` B comes before T.
+    It reads `h_0`, and for an LSTM `c_0`, (L * D, B, H): zeros to begin with, and later what the last call returned.
+    With `lengths` it also reads `lengths` (B), int64, from 1 to T. It returns `output`, (T, B, D * H), or (T, B,
+    num_outputs) of `linear`, laid out like `inputs`; and `h_n`, for an LSTM also `c_n`, (L * D, B, H). With `lengths`
+    the states are those at each sequence's end, and the outputs after it are 0 in front of `linear`.
 
     Note: Only the three parts are written. What a model computes between them is not in the file. A negative index is
     counted from the table's end, as in Python; torch refuses it.
