@@ -40,12 +40,12 @@ class Network(NamedTuple):
 
 
 def to_onnx(model: Any, path: str | Path, *, lengths: bool = False) -> None:
-    """Write a trained network, in evaluation, as an ONNX file.
+    """Write a trained network, in evaluation, as an ONNX file that computes in float32.
 
     model: a layer, or a model with the parts `embedding`, `recurrent` and `linear`, such as `SequenceModel`. The layer:
-    an `RNN`, `LSTM` or `GRU` of the companion or of torch, a `MinGRU`, `LogMinGRU` or `MinLSTM`, with weights in
-    float32. `embedding`: an `Embedding` or `nn.Embedding`, `OneHot`, or `nn.Identity()`. path: the file, such as
-    network.onnx; an older one is overwritten. lengths: let the network read the lengths of padded sequences.
+    an `RNN`, `LSTM` or `GRU` of the companion or of torch, a `MinGRU`, `LogMinGRU` or `MinLSTM`. `embedding`: an
+    `Embedding` or `nn.Embedding`, `OneHot`, or `nn.Identity()`. path: the file, such as network.onnx; an older one is
+    overwritten. lengths: let the network read the lengths of padded sequences.
 
     Shapes: the file reads `inputs`, (T, B, input_size), or indices (T, B), int64; with `batch_first` B comes before T.
     It reads `h_0`, and for an LSTM `c_0`, (L * D, B, H): zeros to begin with, and later what the last call returned.
@@ -57,8 +57,8 @@ def to_onnx(model: Any, path: str | Path, *, lengths: bool = False) -> None:
     counted from the table's end, as in Python; torch refuses it.
 
     ModuleNotFoundError without the package onnx. ValueError for another layer, a projection, an embedding with
-    `max_norm`, another part, sizes that do not fit, another dtype, and for a folder; FileNotFoundError if the file's
-    folder is missing. Nothing is written then.
+    `max_norm`, another part, sizes that do not fit, weights that float32 cannot hold, and for a folder;
+    FileNotFoundError if the file's folder is missing. Nothing is written then.
     """
     onnx = imported()
     network, path = parts_of(model), Path(path)
@@ -105,8 +105,8 @@ def parts_of(model: Any) -> Network:
         if made != read:
             raise ValueError(f"the recurrent layer makes {made} features, the linear layer reads {read}")
     for name, parameter in model.named_parameters():
-        if parameter.dtype != torch.float32:
-            raise ValueError(f"{name} is {parameter.dtype}. Convert the model to torch.float32: model.float()")
+        if not parameter.detach().float().isfinite().all():
+            raise ValueError(f"{name} has numbers that float32 cannot hold: infinite ones, or nan")
     return Network(kind, None if isinstance(embedding, nn.Identity) else embedding, layer, linear)
 
 

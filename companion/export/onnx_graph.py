@@ -42,9 +42,11 @@ class Graph:
                 names[:] = [name if each == value else each for each in names]
 
     def constant(self, tensor: Tensor) -> str:
-        """Add a tensor, and return its name."""
+        """Add a tensor, in float32 unless it is integers, and return its name."""
         name = f"weight_{len(self.weights)}"
-        self.weights.append(self.onnx.numpy_helper.from_array(tensor.detach().cpu().contiguous().numpy(), name))
+        tensor = tensor.detach().cpu()
+        array = (tensor.float() if tensor.is_floating_point() else tensor).contiguous().numpy()
+        self.weights.append(self.onnx.numpy_helper.from_array(array, name))
         return name
 
     def add(self, operator: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:

@@ -215,6 +215,11 @@ def model_of(**parts):
     return model
 
 
+def with_nan(layer):
+    nn.init.constant_(layer.bias_hh_l0, torch.nan)
+    return layer
+
+
 def without_linear():
     model = model_of()
     del model.linear
@@ -231,7 +236,7 @@ def without_linear():
         (Peephole(INPUT, H), "not Peephole"),
         (Renamed(INPUT, H), "not Renamed"),
         (nn.Sequential(nn.LSTM(INPUT, H)), "not Sequential"),
-        (nn.LSTM(INPUT, H, dtype=torch.float64), "weight_ih_l0 is torch.float64. Convert the model to torch.float32"),
+        (with_nan(nn.LSTM(INPUT, H)), "bias_hh_l0 has numbers that float32 cannot hold: infinite ones, or nan"),
         (without_linear(), "a SequenceModel has no linear: give a layer, or a model"),
         (model_of(embedding=nn.Embedding(5, INPUT, max_norm=1.0)), "an embedding with max_norm=1.0"),
         (model_of(embedding=nn.ReLU()), "embedding must be an Embedding, OneHot or nn.Identity.., not ReLU"),
@@ -259,11 +264,12 @@ def test_without_the_package_the_command_is_named(tmp_path, monkeypatch):
         companion.to_onnx(nn.GRU(INPUT, H), tmp_path / "network.onnx")
 
 
-def test_weights_come_back_exactly(path):
-    layer = companion.LSTM(INPUT, H)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_weights_come_back_exactly(path, dtype):
+    layer = companion.LSTM(INPUT, H, dtype=dtype)
     companion.to_onnx(layer, path)
     graph = onnx.load(path).graph
     arrays = {weight.name: onnx.numpy_helper.to_array(weight).copy() for weight in graph.initializer}
     _, W, R, B, *_ = graph.node[0].input
     weights = companion.layers.elsewhere.from_onnx("LSTM", *(arrays[name] for name in (W, R, B)))
-    assert all(np.array_equal(weights[name], layer.state_dict()[name]) for name in weights)
+    assert all(np.array_equal(weights[name], layer.state_dict()[name].float()) for name in weights)
