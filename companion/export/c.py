@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from companion.export import c_source
 from companion.export.c_file import GATES, pieces
@@ -36,17 +36,18 @@ class Costs(NamedTuple):
         )
 
 
-def to_c(model: Any, path: str | Path, *, int8: bool = False) -> Costs:
+def to_c(model: nn.Module, path: str | Path, *, int8: bool = False) -> Costs:
     """Write one step of a trained network as a file of C99 without libraries, and return what the network needs.
 
-    model: a `SequenceModel` in evaluation or training, or anything with its three parts. `embedding`: an `Embedding` or
-    `nn.Embedding`, `OneHot`, or `nn.Identity()` for a network that reads numbers. `recurrent`: an `LSTM`, `GRU` or
-    `MinGRU`, of torch or the companion, with any number of layers. `linear`: a linear layer. path: the file, such as
-    network.c; an older one is overwritten. int8: store each row of a matrix as 8-bit numbers, which one float
-    multiplies; biases stay float32.
+    model: a `SequenceModel`, or another model with its three parts. `embedding`: an `Embedding` or `nn.Embedding`,
+    `OneHot`, or `nn.Identity()` for a network that reads numbers. `recurrent`: an `LSTM`, `GRU` or `MinGRU`, of torch
+    or the companion, with any number of layers. `linear`: a linear layer. path: the file, such as network.c; an older
+    one is overwritten. int8: store each row of a matrix as 8-bit numbers, which one float multiplies; biases stay
+    float32.
 
-    Shapes: `network_step` reads an index, or a vector (input_size), and writes the outputs (num_outputs) of a network
-    in evaluation; the caller keeps the state between two calls.
+    Shapes: one call of `network_step` in C is a call of the model, in evaluation, for one time step of one sequence. It
+    reads an index for inputs (1, 1), or input_size numbers for (1, 1, input_size), and writes the num_outputs numbers
+    of (1, 1, num_outputs). The caller keeps the state between two calls.
 
     ValueError for a model that lacks a part or has another one, for layers that are bidirectional or have a projection,
     for an embedding with `max_norm`, for weights that float32 cannot hold, and for a folder; FileNotFoundError if the

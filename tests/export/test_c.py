@@ -165,6 +165,8 @@ def test_float32_comes_back_exactly(tmp_path):
     model = new_model("GRU", "Embedding")
     with torch.no_grad():
         model.linear.bias.copy_(torch.tensor([0.0, 1.0, 1e-42, 3.4e38, 1 / 3]))
+        # just above a power of ten, eight digits are too few
+        model.linear.weight.copy_(torch.linspace(0.01, 0.0101, 20).view(5, 4))
     to_c(model, tmp_path / "network.c")
     read = arrays(tmp_path / "network.c")
     weights = weights_of(parts_of(model))
