@@ -12,10 +12,9 @@ from safetensors.torch import save_file
 from torch import nn
 
 import companion
-from companion.learning import stream_file
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.series import Scaling
-from companion.learning.stream import Arrived, Stream
+from companion.learning.stream import Arrived, Stream, file
 from companion.learning.text import Vocabulary
 from companion.learning.transformer_model import TransformerModel
 
@@ -360,8 +359,8 @@ def test_models_of_a_readers_own_are_passed_to_load(tmp_path):
 def test_models_are_described_and_built_again(name):
     for dtype in (torch.float32, torch.float64):
         model = new_model(name).to(dtype)
-        description = json.loads(json.dumps(stream_file.describe(model)))
-        again = stream_file.build(description, dtype)
+        description = json.loads(json.dumps(file.describe(model)))
+        again = file.build(description, dtype)
         again.load_state_dict(model.state_dict())
         assert repr(again) == repr(model)
         inputs = torch.tensor([[1, 2], [3, 4]])

@@ -16,7 +16,7 @@ import companion
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.series import Scaling
 from companion.learning.stream import Stream
-from companion.learning.stream_program import run
+from companion.learning.stream.__main__ import run
 from companion.learning.text import Vocabulary
 from tests.project.paths import ROOT
 
@@ -24,7 +24,7 @@ from tests.project.paths import ROOT
 SERVER = """
 import json, os, sys
 import torch
-from companion.learning.stream_program import main
+from companion.learning.stream.__main__ import main
 torch.set_num_threads(1)
 for line in sys.stdin:
     arguments, *files = json.loads(line)

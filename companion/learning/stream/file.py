@@ -9,7 +9,7 @@ import inspect
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -27,10 +27,8 @@ from companion.layers.rnn import RNN
 from companion.layers.selective import SelectiveSSM
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.series import Scaling
+from companion.learning.stream.states import User
 from companion.learning.text import Vocabulary
-
-if TYPE_CHECKING:
-    from companion.learning.stream import Stream
 
 FORMAT, VERSION = "unrolled stream", 1
 OPTIONS = ("target", "change", "features", "end", "gap")  # of a stream
@@ -69,7 +67,7 @@ def build(description: dict[str, Any], dtype: torch.dtype) -> Any:
     return kind() if kind is nn.Identity else kind(**arguments, dtype=dtype)
 
 
-def save_stream(stream: "Stream", path: str | Path) -> None:
+def save_stream(stream: Any, path: str | Path) -> None:
     """Write a stream to a file, which is replaced as a whole."""
     path = Path(path)
     if not path.parent.is_dir() or path.is_dir():
@@ -99,10 +97,8 @@ def save_stream(stream: "Stream", path: str | Path) -> None:
     os.replace(unfinished, path)
 
 
-def load_stream(kind: type["Stream"], path: str | Path, model: Any = None) -> Any:
+def load_stream(kind: Any, path: str | Path, model: Any = None) -> Any:
     """Return the stream in a file. See `Stream.load`."""
-    from companion.learning.stream import User  # which imports this module
-
     tensors, settings = read(Path(path))
     weights = {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name.startswith("model.")}
     if model is None:

@@ -1,13 +1,24 @@
 """States of many users of one model, kept side by side: taken out by rows, and put back."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_flatten, tree_unflatten
 
 SAMPLE = 4, 3  # steps and rows of the inputs on which a model is tried
+
+
+@dataclass
+class User:
+    """The row of a user's state, if it begins anew at the next value, and the last time and session."""
+
+    row: int
+    begins: bool = True
+    time: float | None = None
+    session: str | None = None
 
 
 class States:
@@ -23,16 +34,16 @@ class States:
         check_model(model)
         outputs, state = model(inputs, None)
         _, fewer = model(inputs[:, :2], None)
-        leaves, self.structure = tree_flatten(state)
+        leaves, self.like = [*tensors(state)], state
         _, longer = model(inputs, state)
-        shapes = [[tuple(leaf.shape) for leaf in tree_flatten(s)[0]] for s in (state, longer)]
+        shapes = [[tuple(leaf.shape) for leaf in tensors(s)] for s in (state, longer)]
         if shapes[0] != shapes[1]:
             raise ValueError(
                 f"the state grows: its shapes were {shapes[0]}, and after {SAMPLE[0]} more steps {shapes[1]}. A stream"
                 " keeps states of one size"
             )
         # the dimension of the users is the one in which a batch of 3 and one of 2 differ
-        self.users = [differing(*pair) for pair in zip(leaves, tree_flatten(fewer)[0], strict=True)]
+        self.users = [differing(*pair) for pair in zip(leaves, tensors(fewer), strict=True)]
         self.leaves = [leaf.movedim(dim, 0)[:0].clone() for leaf, dim in zip(leaves, self.users, strict=True)]
         check_steps(model, inputs, outputs)
 
@@ -53,7 +64,7 @@ class States:
     def take(self, rows: Tensor) -> Any:
         """Return the state of these rows, as the model reads it; a copy."""
         pairs = zip(self.leaves, self.users, strict=True)
-        return tree_unflatten([leaf[rows].movedim(0, dim).contiguous() for leaf, dim in pairs], self.structure)
+        return rebuilt(self.like, (leaf[rows].movedim(0, dim).contiguous() for leaf, dim in pairs))
 
     def are_numbers(self, rows: Tensor) -> Tensor:
         """Return which of these rows have no nan, as booleans."""
@@ -62,8 +73,22 @@ class States:
 
     def put(self, rows: Tensor, state: Any) -> None:
         """Store the state of these rows, as the model returned it."""
-        for leaf, new, dim in zip(self.leaves, tree_flatten(state)[0], self.users, strict=True):
+        for leaf, new, dim in zip(self.leaves, tensors(state), self.users, strict=True):
             leaf[rows] = new.movedim(dim, 0)
+
+
+def tensors(state: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a state, a tensor or a tuple of states."""
+    if isinstance(state, Tensor):
+        yield state
+    else:
+        for part in state:
+            yield from tensors(part)
+
+
+def rebuilt(like: Any, leaves: Iterator[Tensor]) -> Any:
+    """Return a state built like another one, of the next tensors."""
+    return next(leaves) if isinstance(like, Tensor) else tuple(rebuilt(part, leaves) for part in like)
 
 
 def differing(leaf: Tensor, fewer: Tensor) -> int:

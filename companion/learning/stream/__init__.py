@@ -24,13 +24,13 @@ from torch import Tensor
 
 from companion.learning.sequence_model import evaluation_of
 from companion.learning.series import Scaling
-from companion.learning.states import SAMPLE, States
-from companion.learning.stream_file import load_stream, save_stream
+from companion.learning.stream.file import load_stream, save_stream
+from companion.learning.stream.states import SAMPLE, States, User
 from companion.learning.text import Vocabulary
 
 
 class Arrived(NamedTuple):
-    """What arrived from a user: one value or several.
+    """One value or several that arrived from a user.
 
     values: a text, if the stream has a vocabulary; else an index or a number, a list of them, or a tensor (T) or
     (T, features); for named features a dict, or a list of dicts. time: in seconds, from any beginning, for the rule
@@ -39,16 +39,6 @@ class Arrived(NamedTuple):
 
     user: str
     values: Any
-    time: float | None = None
-    session: str | None = None
-
-
-@dataclass
-class User:
-    """The row of a user's state, if it begins anew at the next value, and the last time and session."""
-
-    row: int
-    begins: bool = True
     time: float | None = None
     session: str | None = None
 
@@ -336,9 +326,3 @@ class Stream:
                 raise ValueError(f"the scaling is of {len(self.scaling.mean)} variables, the model reads {reads}")
             if not 0 <= self.target < self.size:
                 raise ValueError(f"target={self.target} is not one of {self.size} variables")
-
-
-if __name__ == "__main__":
-    from companion.learning.stream_program import main
-
-    main()

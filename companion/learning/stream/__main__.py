@@ -143,3 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()
 
     run(stream, options.file, sys.stdin.fileno(), write, options.seconds, options.lines)
+
+
+if __name__ == "__main__":
+    main()
