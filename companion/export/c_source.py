@@ -123,7 +123,7 @@ static void column(float *y, const struct matrix *W, int i, const float *b)
 
 FUNCTIONS = """\
 /* e^x = 2^n e^r  with n = round( x / ln 2 ),  r = x - n ln 2,
-   e^r = 1 + r + r^2/2! + … + r^7/7! */
+   e^r = 1 + r + r^2/2! + … + r^6/6! */
 static float exp_of(float x)
 {
     if (x != x)
@@ -133,8 +133,7 @@ static float exp_of(float x)
     int n = (int)(x * 1.44269504f + (x < 0 ? -0.5f : 0.5f));
     /* ln 2 in two parts: the first has few digits, so its product with n is exact */
     float r = x - n * 0.693359375f + n * 2.12194440e-4f;
-    float e = 1.0f / 720 + r * (1.0f / 5040);
-    e = 1.0f / 24 + r * (1.0f / 120 + r * e);
+    float e = 1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720));
     e = 1 + r * (1 + r * (1.0f / 2 + r * (1.0f / 6 + r * e)));
     /* the bits from 23 on are the exponent of a float plus 127 */
     union { uint32_t bits; float number; } power = { (uint32_t)(n + 127) << 23 };

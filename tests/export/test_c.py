@@ -214,10 +214,10 @@ def test_multiplications_of_the_other_kinds():
 
 
 def test_int8_rounds_each_row_by_its_largest_number():
-    weight = torch.tensor([[1.27, -0.634, 0.016], [0, 0, 0], [-5, 2.5, 0], [1e-45, 0, 0]])
+    weight = torch.tensor([[1.27, -0.634, 0.016], [0, 0, 0], [-5, 2.5, 0], [1e-45, 0, 0], [4.4e-43, 0, 0]])
     numbers, scales = to_int8(weight)
-    assert numbers.tolist() == [[127, -63, 2], [0, 0, 0], [-127, 64, 0], [0, 0, 0]]
-    torch.testing.assert_close(scales, torch.tensor([0.01, 0, 5 / 127, 0]))
+    assert numbers.tolist() == [[127, -63, 2], [0, 0, 0], [-127, 64, 0], [0, 0, 0], [127, 0, 0]]
+    torch.testing.assert_close(scales, torch.tensor([0.01, 0, 5 / 127, 0, 0]))
     weight = torch.randn(40, 50) * torch.logspace(-6, 6, 40)[:, None]
     numbers, scales = to_int8(weight)
     assert (numbers == numbers.round()).all() and (numbers.abs().amax(dim=1) == 127).all()
