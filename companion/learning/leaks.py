@@ -139,8 +139,8 @@ class Runs:
         """Return the tensors that a copy of the model returns, outputs first, and the calls of its parts."""
         model = without_dropout(self.model).train(self.training)
         calls = watch(model.model if isinstance(model, TimeFirst) else model, self.T)
+        # every run begins with the same random numbers
         with torch.no_grad(), torch.random.fork_rng(devices=[inputs.device] if inputs.is_cuda else []):
-            torch.manual_seed(0)
             result = run_model(model, inputs) if self.lengths is None else model(inputs, self.lengths)
         return tensors(result, self.T), calls
 

@@ -186,6 +186,13 @@ def test_batch_norm_mixes_rows_and_steps_in_training_only():
     assert not (moved(model, INPUTS, 5, 1) > 0)[:, [0, 2, 3]].any()  # in evaluation mode
 
 
+@pytest.mark.parametrize("by", [1, -1])
+def test_a_row_that_reads_the_next_one_or_the_one_before_is_found(by):
+    (leak,) = find_leaks(Model(nn.GRU(5, 7), before=lambda x: x + x.roll(by, 1)), INPUTS, TARGETS)
+    assert leak.kind == "rows" and leak.moved[1] == (leak.changed[1] + by) % B
+    assert leak.place == "Model.forward, between embedding (Embedding) and recurrent (GRU)"
+
+
 def test_calls_of_a_part_are_counted():
     assert find_leaks(Cells(nn.LayerNorm(B)), INPUTS, TARGETS) == []
     assert places(Cells(nn.BatchNorm1d(B)), INPUTS) == {"rows": "norm (BatchNorm1d), call 1"}
