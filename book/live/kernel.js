@@ -7,7 +7,7 @@ const here = new URL(".", import.meta.url);
  * loaded so far and a file's name.
  * kernel.ready: promise, resolved when cells can run. kernel.run(source, { cell, onOutput }): promise of { status: "ok" or
  * "error" }; onOutput gets each output as a message of Jupyter. kernel.change(figure, values): tell Python what a reader has
- * changed in a figure. kernel.stop(): terminate Python. */
+ * changed in a figure. kernel.write(name, bytes): give Python a file. kernel.stop(): terminate Python. */
 export const start = ({ files, size, reload, onProgress }) => {
   const worker = new Worker(new URL("worker.js", here), { type: "module" });
   let current = null,
@@ -50,6 +50,7 @@ export const start = ({ files, size, reload, onProgress }) => {
         worker.postMessage({ run: runs, source });
       }),
     change: (figure, values) => worker.postMessage({ change: [figure, values] }),
+    write: (name, bytes) => worker.postMessage({ write: [name, bytes] }),
     stop() {
       worker.terminate();
       fail(new Error("stopped"));

@@ -25,7 +25,8 @@ REASONS = "slow", "needs-torch", "needs-notebook"
 INITIAL_WORDS = "run", "slow", "elsewhere", "unloaded"  # what run.js shows before anything runs
 # Keys of the words that are part of the pages: on an assignment's page a note under its title and the button for the
 # notebook, under a chapter's title the button that runs it, and on the front page how to run cells.
-ON_PAGES = "practice", "hand_in", "run_page", "code_runs", "runs_here"
+# On the page on series, the place to choose a file.
+ON_PAGES = "practice", "hand_in", "run_page", "code_runs", "runs_here", "series_file", "series_private"
 
 NOTICES = "honest", "real"  # keys of what pages say of their torch: small_torch, PyTorch
 
@@ -50,6 +51,7 @@ def add_scripts(site, built):
             )
             runs = any(cell["why"] in (None, "slow") for cell in cells)
             text = fill(text, "<!-- run page -->", run_button(words(edition.language)) if runs else "")
+            text = fill(text, "<!-- own series -->", own_series(words(edition.language)) if runs else "")
             for key, place in (("code_runs", "<!-- code runs -->"), ("runs_here", "<!-- runs here -->")):
                 text = fill(text, place, runs_here(words(edition.language)[key]) if live else "")
             if assignment:
@@ -72,6 +74,15 @@ def fill(page, place, text):
 def run_button(words):
     """Return the button that runs all cells of a page."""
     return f'<button type="button" class="run-page">{html.escape(words["run_page"])}</button>'
+
+
+def own_series(words):
+    """Return the place at which a reader chooses a file with a series, hidden until a script shows it."""
+    label, private = (html.escape(words[key]) for key in ("series_file", "series_private"))
+    return (
+        f'<div class="own-series" hidden><label for="own-file">{label}</label><input type="file" id="own-file">'
+        f'<p class="own-private">{private}</p><p role="status"></p></div>'
+    )
 
 
 def runs_here(text):

@@ -53,6 +53,25 @@
       );
     }
 
+  const chosen = document.querySelector(".own-series input"); // where the reader may choose a file
+  if (chosen) {
+    const panel = chosen.parentElement,
+      take = () =>
+        load()
+          .then((page) => page.takeFile(chosen))
+          .catch(() => (panel.querySelector("[role=status]").textContent = words.unloaded));
+    const carriesFile = (event) => event.dataTransfer?.types.includes("Files");
+    panel.hidden = false;
+    chosen.addEventListener("change", take);
+    addEventListener("dragover", (event) => carriesFile(event) && event.preventDefault());
+    addEventListener("drop", (event) => {
+      if (!carriesFile(event)) return;
+      event.preventDefault(); // otherwise the browser would leave the page to show the file
+      chosen.files = event.dataTransfer.files;
+      if (chosen.files.length) take();
+    });
+  }
+
   // A classic script, which also loads on pages opened as files: there it says why nothing runs.
   let loading = null,
     tries = 0;

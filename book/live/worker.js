@@ -1,9 +1,10 @@
 /* The worker with Python: loads Pyodide and packages from the site, and runs cells one after another.
- * It receives { start: sizes, reload: names, language }, { run: id, source } and { change: [figure, values] }; it sends
- * { loaded }, { ready }, { output }, { done: id, good } and { failed: what, reason }. kernel.js is the page's side. */
+ * It receives { start: sizes, reload: names, language }, { run: id, source }, { change: [figure, values] } and
+ * { write: [name, bytes] }; it sends { loaded }, { ready }, { output }, { done: id, good } and { failed: what, reason }. kernel.js is the page's side. */
 
 const here = new URL(".", import.meta.url);
-let session = null;
+let session = null,
+  folder = null; // the file system of Python
 
 let failure = null, // the first error in a file: Pyodide reports errors of its own that follow from it, or waits for ever
   fail;
@@ -85,6 +86,7 @@ const start = async (sizes, reload, language) => {
   const [python, ...archives] = (await Promise.all(parts)).slice(0, 3);
   const site = python.runPython("import site; site.getsitepackages()[0]");
   for (const packed of archives) python.unpackArchive(packed, "zip", { extractDir: site });
+  folder = python.FS;
   const emit = (output) => self.postMessage({ output: JSON.parse(output) });
   session = python.runPython(`
 import importlib, json
@@ -115,6 +117,7 @@ self.onmessage = async ({ data }) => {
       self.postMessage({ failed: message ?? `${error}`, reason });
     }
   } else if ("run" in data) self.postMessage({ done: data.run, good: run(data.source) });
+  else if ("write" in data) folder.writeFile(...data.write);
   else if ("change" in data) {
     const [figure, values] = data.change;
     session.change(figure, JSON.stringify(values));

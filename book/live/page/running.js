@@ -8,6 +8,7 @@ import { changeFigure, showFigure } from "./figure.js";
 import { fetchJSON, Loading, Problem } from "./loading.js";
 import { inline } from "./markdown.js";
 import { saveNotebook } from "./notebook.js";
+import { OwnSeries } from "./own_series.js";
 import { Storage } from "./storage.js";
 
 // the build inserts their values
@@ -69,6 +70,12 @@ class Page {
     return saveNotebook(new URL(button.dataset.notebook, location.href), this.cells);
   }
 
+  /* Compare forecasts for the reader's file. input: the element by which it was chosen. */
+  takeFile(input) {
+    this.own ??= new OwnSeries(input, this);
+    return this.own.take(input.files[0]);
+  }
+
   // --- loading
 
   /* Show words in the bar, with values filled in, and buttons for these actions. */
@@ -97,6 +104,7 @@ class Page {
   /* Close the bar, and drop the cells that wait. */
   close() {
     this.queue = [];
+    this.own?.forget();
     this.bar?.close();
     this.bar = null;
     this.pressed?.button.focus();
@@ -278,8 +286,8 @@ class Page {
     const turn = this.turn;
     for (let k = 1; this.queue.length; k++) {
       const cell = this.queue.shift();
-      const runs = cell.kind === "slow" ? "runs_slow" : this.needs.has(cell) ? "runs_first" : "runs";
-      this.say(runs, { k, all: k + this.queue.length }, "stop");
+      const usual = cell.kind === "slow" ? "runs_slow" : this.needs.has(cell) ? "runs_first" : "runs";
+      this.say(cell.says ?? usual, { k, all: k + this.queue.length }, "stop");
       const good = await this.runOne(cell, turn);
       if (turn !== this.turn) return; // stopped or failed: another call handles what follows
       if (!good) break;
@@ -301,6 +309,7 @@ class Page {
     try {
       const onOutput = (output) =>
         turn === this.turn && (output.output_type === "figure" ? changeFigure(output) : receiver.add(output));
+      cell.prepare?.(this.kernel);
       ({ status } = await this.kernel.run(text, { cell: cell.id, onOutput }));
     } catch (error) {
       if (turn === this.turn) this.loading.fail(new Problem("crashed", error.message));
@@ -336,6 +345,7 @@ class Page {
     this.kernel = null;
     this.loading.stop();
     for (const cell of this.cells) cell.forget();
+    this.own?.forget();
     this.phase = "new";
   }
 

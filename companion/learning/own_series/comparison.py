@@ -32,7 +32,7 @@ class Score(NamedTuple):
 class Comparison:
     """The errors of all methods, and what wins. `verdict` has a few sentences, `last` the last steps tested.
 
-    last: (steps, truth, forecasts by key), of one machine.
+    last: (steps, truth, forecasts by key), of the machine `shown`.
     """
 
     series: OwnSeries
@@ -40,6 +40,7 @@ class Comparison:
     best: str
     verdict: list[Note]
     split: Note
+    shown: str
     last: tuple[list[int], list[float], dict[str, list[float]]]
 
     @property
@@ -124,7 +125,7 @@ def compare(
         {"learned": learned, "chosen": chosen, "tested": tested, "count": f"{len(truth):,}"},
     )
     best = min(scores, key=lambda score: score.error).key
-    return Comparison(series, scores, best, judge(scores), split, last_steps(parts, targets[TEST], scores))
+    return Comparison(series, scores, best, judge(scores), split, *last_steps(parts, targets[TEST], scores))
 
 
 def error_of(parts: Parts, forecast: Callable[[Tensor], Tensor], targets: Tensor) -> float:
@@ -272,11 +273,11 @@ def judge(scores: list[Score]) -> list[Note]:
 
 
 def last_steps(parts: Parts, targets: Tensor, scores: list[Score]):
-    """Return steps, truth and forecasts by key of the last steps that were tested, of the machine with most of them."""
+    """Return the machine with most tests, and steps, truth and forecasts by key of its last ones."""
     places = targets.tolist()
     own = [parts.machine[k] for k in places]
     machine = max(sorted({*own}), key=own.count)
     rows = sorted((parts.step[k], n) for n, k in enumerate(places) if parts.machine[k] == machine)[-SHOWN:]
     chosen = torch.tensor([n for _, n in rows])
     shown = {score.key: score.forecasts[chosen].tolist() for score in scores}
-    return [step for step, _ in rows], parts.values[targets[chosen]].tolist(), shown
+    return parts.series.machines[machine], ([step for step, _ in rows], parts.values[targets[chosen]].tolist(), shown)

@@ -13,7 +13,7 @@ from companion.learning.own_series.series import read_csv
 from companion.learning.own_series.words import FileProblem, Note, language_of, words
 
 MIME = "application/vnd.unrolled.series+json"
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 260, 70, 30, 30
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM, LINE = 460, 260, 66, 66, 28, 19
 # as in the pictures of chapters
 COLOURS = {"truth": "#1f2328", "best": "#2f7fc1", "lstm": "#d9731a"}
 
@@ -54,7 +54,8 @@ def picture(result: Comparison, language: str) -> str:
     """Return a drawing (SVG) of the last steps that were tested: truth, best forecast and LSTM."""
     steps, truth, forecasts = result.last
     names = words(language)["table"]
-    lines = {"truth": (result.series.value, truth)}
+    name = result.series.value + (f" ({result.shown})" if result.shown else "")
+    lines = {"truth": (name, truth)}
     lines |= {"best": (names[result.best], forecasts[result.best])} if result.best != "lstm" else {}
     lines["lstm"] = names["lstm"], forecasts["lstm"]
     shown = [value for _, values in lines.values() for value in values]
@@ -65,12 +66,11 @@ def picture(result: Comparison, language: str) -> str:
         x = LEFT + (WIDTH - LEFT - 10) * (step - steps[0]) / max(1, steps[-1] - steps[0])
         return f"{x:.1f} {HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / span:.1f}"
 
-    parts, x = [], LEFT
-    for key, (name, values) in lines.items():
-        colour = COLOURS[key]
-        parts.append(f'<rect x="{x}" y="8" width="16" height="4" fill="{colour}"/>')
-        parts.append(f'<text x="{x + 22}" y="15">{escape(name[:30])}</text>')
-        x += 50 + sum(14 if ord(letter) > 0x2E80 else 8 for letter in name[:30])
+    parts = []
+    for row, (key, (name, values)) in enumerate(lines.items()):
+        colour, y = COLOURS[key], LINE * row + 14
+        parts.append(f'<rect x="{LEFT}" y="{y - 7}" width="16" height="4" fill="{colour}"/>')
+        parts.append(f'<text x="{LEFT + 24}" y="{y}">{escape(name[:40])}</text>')
         path, before = "", None
         for step, value in zip(steps, values, strict=True):
             path += f"{'L' if before == step - 1 else 'M'}{at(step, value)}"
@@ -87,5 +87,5 @@ def picture(result: Comparison, language: str) -> str:
         parts.append(f'<text x="{place}" y="{HEIGHT - 8}" text-anchor="{anchor}">{when}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-        f' font-size="13">{"".join(parts)}</svg>'
+        f' font-size="14">{"".join(parts)}</svg>'
     )

@@ -1,10 +1,15 @@
 /* Stand-in for the kernel in tests of the page: it knows a few forms of lines, and logs the calls in window.asked. */
 
 const decode = (type, text) => (type.endsWith("json") ? JSON.parse(text) : text.replaceAll("\\n", "\n"));
+const SERIES = "application/vnd.unrolled.series+json";
 const FORMS = [
   [/^print\((\d+) lines\)$/, (n) => [{ output_type: "stream", name: "stdout", text: "a line\n".repeat(+n) }]],
   [/^print\("(.*)"\)$/, (text) => [{ output_type: "stream", name: "stdout", text: `${text}\n` }]],
   [/^say (.*)$/, (text) => [JSON.parse(text)]],
+  [
+    /^show\(.*\)$/,
+    () => window.messages.map((message) => ({ output_type: "display_data", data: { [SERIES]: message } })),
+  ],
   [
     /^show (\S+) (.*)$/,
     (type, text) => [{ output_type: "display_data", data: { [type]: decode(type, text) }, metadata: {} }],
@@ -31,7 +36,9 @@ export const start = ({ onProgress }) => {
       await new Promise((done) => setTimeout(done, 1));
       for (const line of source.split("\n")) {
         if (line === "crash") throw new Error("out of memory");
-        if (line === "while True:") return new Promise((_resolve, reject) => (end = reject));
+        if (line.startsWith("show(")) log.push(line);
+        if (line === "while True:" || (line.startsWith("show(") && window.endless))
+          return new Promise((_resolve, reject) => (end = reject));
         if (line.startsWith("raise ")) {
           const traceback = ["\x1b[0;31mValueError\x1b[0m: no", `\x1b[0;32m----> 1\x1b[0m ${line}`];
           onOutput({ output_type: "error", ename: "ValueError", evalue: "no", traceback });
@@ -44,6 +51,7 @@ export const start = ({ onProgress }) => {
       }
       return { status: "ok" };
     },
+    write: (name, bytes) => log.push(`write ${name} ${new TextDecoder().decode(bytes).length}`),
     change: (id, state) => log.push(`change ${id} ${JSON.stringify(state)}`),
     stop() {
       log.push("stop");
