@@ -278,6 +278,18 @@ class Reader(nn.Module):
         return nn.utils.rnn.pad_packed_sequence(output)[0], state
 
 
+class LastValid(Reader):
+    """A classifier that answers with the output at the last valid step, and returns all outputs as well."""
+
+    def forward(self, inputs, lengths):
+        outputs, _ = super().forward(inputs, lengths)
+        return outputs[lengths - 1, range(B)], outputs
+
+
+def test_only_the_padding_of_what_belongs_to_every_step_may_move():
+    assert find_leaks(LastValid(nn.GRU(V, 7), False), INPUTS, lengths=LENGTHS) == []
+
+
 def test_states_and_outputs_of_every_step_are_held_to_their_lengths():
     assert find_leaks(Reader(nn.GRU(V, 7), True), INPUTS, lengths=LENGTHS) == []
     (leak,) = find_leaks(Reader(nn.GRU(V, 7), False), INPUTS, lengths=LENGTHS)
