@@ -94,7 +94,7 @@ def moved(model: nn.Module, inputs: Tensor, t: int, b: int, lengths: Tensor | No
     """
     check_batch(inputs)
     runs = Runs(model, inputs, lengths, training=False)
-    return runs.differences(runs.exchange(b, range(len(inputs))[t], range(len(inputs))[t] + 1))[0]
+    return runs.differences(runs.exchange(b, t, t + 1))[0]
 
 
 def target_leaks(inputs: Tensor, targets: Tensor, valid: Tensor) -> list[Finding]:

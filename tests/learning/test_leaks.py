@@ -178,6 +178,20 @@ def test_what_a_forward_does_between_its_parts_is_found():
     assert places(rolled, INPUTS)["rows"] == "Model.forward, between recurrent (GRU) and linear (Linear)"
 
 
+def test_rounding_is_no_leak():
+    """Check that a causal filter by Fourier transforms, which rounds all steps anew, is not found."""
+
+    def filtered(x, circular=False):
+        n = len(x) if circular else 2 * len(x)  # without room, the end comes back at the beginning
+        factors = torch.fft.rfft(0.5 ** torch.arange(len(x)), n)[:, None, None]
+        return torch.fft.irfft(torch.fft.rfft(x, n, 0) * factors, n, 0)[: len(x)]
+
+    assert find_leaks(Model(nn.GRU(5, 7), before=filtered), INPUTS, TARGETS) == []
+    assert places(Model(nn.GRU(5, 7), before=lambda x: filtered(x, True)), INPUTS) == {
+        "future": "Model.forward, between embedding (Embedding) and recurrent (GRU)"
+    }
+
+
 def test_batch_norm_mixes_rows_and_steps_in_training_only():
     assert find_leaks(Model(nn.LSTM(5, 7), nn.LayerNorm(7)), INPUTS, TARGETS) == []
     future, rows = find_leaks(model := Model(nn.LSTM(5, 7), nn.BatchNorm1d(7)), INPUTS, TARGETS)
@@ -260,6 +274,37 @@ def test_padding_that_is_read_is_found(fault):
 def test_padding_that_the_backward_direction_reads_is_found_there():
     model = SequenceClassifier(nn.Embedding(V, 5), nn.LSTM(5, 7, bidirectional=True), 3, packed=False)
     assert places(model, INPUTS, lengths=LENGTHS) == {"padding": "recurrent (LSTM, bidirectional)"}
+
+
+class Mean(nn.Module):
+    """The mean over time, of all steps or only of the valid ones."""
+
+    def forward(self, x, lengths=None):
+        return x.mean(0) if lengths is None else x.cumsum(0)[lengths - 1, range(B)] / lengths[:, None]
+
+
+class Looped(nn.Module):
+    """A classifier that loops over a cell, and summarises all states or only takes the last one."""
+
+    def __init__(self, mean=None, valid=False):
+        super().__init__()
+        self.embedding, self.cell, self.linear, self.mean = nn.Embedding(V, 5), nn.GRUCell(5, 7), nn.Linear(7, 3), mean
+        self.valid = valid
+
+    def forward(self, inputs, lengths):
+        h, states = None, []
+        for x in self.embedding(inputs):
+            h = self.cell(x, h)
+            states.append(h)
+        return self.linear(self.mean(torch.stack(states), lengths if self.valid else None) if self.mean else h)
+
+
+def test_padding_is_found_in_a_summary_and_after_a_loop():
+    assert find_leaks(Looped(Mean(), valid=True), INPUTS, lengths=LENGTHS) == []
+    assert places(Looped(Mean()), INPUTS, lengths=LENGTHS) == {"padding": "mean (Mean)"}
+    assert places(Looped(), INPUTS, lengths=LENGTHS) == {
+        "padding": "Looped.forward, between cell (GRUCell), call 9 and linear (Linear)"
+    }
 
 
 class Reader(nn.Module):
