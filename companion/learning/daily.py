@@ -57,7 +57,7 @@ def block_diagonal(matrices: Sequence[Tensor]) -> Tensor:
     return torch.block_diag(*matrices)
 
 
-def keep_zeros(parameter: nn.Parameter, mask: Tensor) -> None:
+def keep_zeros(parameter: Any, mask: Tensor) -> None:
     """Set the gradient of a parameter to 0 where the mask is 0, whenever it is computed."""
     parameter.register_hook(lambda gradient: gradient * mask)
 
