@@ -144,6 +144,11 @@ def test_overfit_turns_dropout_off(batch):
         assert parts.spare.p == 0.9
 
 
+def test_dropout_of_the_companion_is_turned_off_too():
+    block, x = companion.TransformerEncoderLayer(8, 2, 16, dropout=0.9), torch.randn(3, 2, 8)
+    assert torch.allclose(checks.without_dropout(block).train()(x), block.eval()(x))
+
+
 def test_training_modes_are_restored(batch):
     network = model().eval()
     network.recurrent.train()  # as for gradients on a graphics card

@@ -46,6 +46,17 @@ class Model(nn.Module):
         return self.linear(x if self.after is None else self.after(x)), state
 
 
+class Keywords(nn.Module):
+    """A part that gives its own part the inputs by their names."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x, state):
+        return self.layer(input=x, hx=state)
+
+
 class Attention(nn.Module):
     """Attention to earlier steps, with a softmax over a dimension of the weights (B, queries, keys)."""
 
@@ -163,6 +174,8 @@ def test_a_bidirectional_layer_leaks_the_future():
         " Place: recurrent (LSTM, bidirectional)."
     )
     assert find_leaks(model, INPUTS, TARGETS, kinds={"rows", "target"}) == []  # may read ahead, as a tagger
+    model.recurrent = Keywords(model.recurrent)
+    assert places(model, INPUTS) == {"future": "recurrent.layer (LSTM, bidirectional)"}
 
 
 def test_what_a_forward_does_between_its_parts_is_found():
@@ -205,6 +218,14 @@ def test_a_row_that_reads_the_next_one_or_the_one_before_is_found(by):
     (leak,) = find_leaks(Model(nn.GRU(5, 7), before=lambda x: x + x.roll(by, 1)), INPUTS, TARGETS)
     assert leak.kind == "rows" and leak.moved[1] == (leak.changed[1] + by) % B
     assert leak.place == "Model.forward, between embedding (Embedding) and recurrent (GRU)"
+
+
+def test_a_part_that_changes_its_input_in_place_is_found():
+    class Centred(nn.Module):
+        def forward(self, x):
+            return x.sub_(x.mean(0))
+
+    assert set(places(Model(nn.GRU(5, 7), Centred()), INPUTS).values()) == {"norm (Centred)"}
 
 
 def test_calls_of_a_part_are_counted():
@@ -341,6 +362,8 @@ def test_states_and_outputs_of_every_step_are_held_to_their_lengths():
     assert leak[:3] == ("padding", (2, 2), (None, 2))  # only the state
     (leak,) = find_leaks(Reader(nn.GRU(V, 7, bidirectional=True), False), INPUTS, lengths=LENGTHS, kinds=["padding"])
     assert leak.changed == (2, 2) and leak.moved[0] < 2 and leak.place == "layer (GRU, bidirectional)"
+    packed = Reader(nn.GRU(V, 7, bidirectional=True), True)
+    assert places(packed, INPUTS, lengths=LENGTHS) == {"future": "layer (GRU, bidirectional)"}
 
 
 def test_a_target_among_the_inputs_is_named():
