@@ -44,6 +44,8 @@ NEEDS = {
     "series": ("lstm", "training"),
     "forecasts": ("series",),
     "changing_the_cell": ("lstm",),
+    "in_use": ("language_model", "series"),
+    "daily_forecast": ("forecasts", "in_use"),
     "attention": ("language_model",),
     "transformer": ("attention",),
     "without_waiting": ("gru", "training"),
