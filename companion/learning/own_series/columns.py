@@ -4,16 +4,9 @@ import math
 import re
 from collections import Counter
 
+from companion.learning.own_series import times as forms
 from companion.learning.own_series.table import Table
-from companion.learning.own_series.times import (
-    DAY,
-    Times,
-    add_clocks,
-    parse,
-    parse_clock,
-    read_dates,
-    read_number_times,
-)
+from companion.learning.own_series.times import DAY, Times, parse, parse_clock
 from companion.learning.own_series.words import FileProblem
 
 # parts of names of columns with times, with the names of machines, and of calendars, which are no measurements
@@ -27,7 +20,14 @@ MACHINES = (
 )
 CALENDAR = (
     "year month day hour minute second weekday week quarter id index no nr lat lon latitude longitude row number"
-    " cycle step holiday weekend dayofweek dayofyear"
+    " cycle step holiday weekend dayofweek dayofyear yr mo mm dy dd doy hr hh"
+)
+# names of columns with years, months, days and hours
+DATE_PARTS = (
+    "year yr yyyy jahr 年 연도 년",
+    "month mon mo mm monat 月 월",
+    "day dy dd dom tag 日 일",
+    "hour hr hh 時 时 시",
 )
 TIMES_CJK = re.compile("日時|日付|時刻|時間|年月|时间|日期|时刻|시간|날짜|일시|시각")
 MACHINES_CJK = re.compile("機|号|装置|設備|机|设备|设施|站|传感|기계|설비|장치|호기|센서|名")
@@ -48,24 +48,49 @@ def is_called(name: str, parts: str, others: re.Pattern[str] | None = None) -> b
     return not {*found}.isdisjoint(parts.split()) or bool(others and others.search(name))
 
 
+def join_dates(table: Table, columns: list[int]) -> list[str] | None:
+    """Return dates written from columns of years, months, days and hours, None if there are none.
+
+    columns: where they are; -1 for days and hours that are not there.
+    """
+    year, month, day, hour = columns
+    if min(year, month) < 0:
+        return None
+    rows = (
+        [row[k] if k >= 0 else other for k, other in ((year, ""), (month, ""), (day, "1"), (hour, "0"))]
+        for row in table.rows
+    )
+    return ["-".join(row[:3]) + f" {row[3]}:00" for row in rows]
+
+
 def find_times(
     table: Table, chosen: int | None, without: bool, value: int | None
 ) -> tuple[int | None, int | None, Times | None]:
     """Return the places of the columns of times and of times of day, and the times. without: read none."""
     if without:
         return None, None, None
+    named = [name.lower() for name in table.names]
+    parts = [next((k for k, name in enumerate(named) if name in words.split()), -1) for words in DATE_PARTS]
+    dates = join_dates(table, parts) if chosen in (None, parts[0]) else None
+    if dates and sum(parse(text) is not None for text in dates) >= 0.8 * len(dates):
+        return parts[0], None, forms.read_dates(dates)
     columns = [chosen] if chosen is not None else [k for k in range(len(table.names)) if k != value]
     for k in columns:
         sample = table.sample(k)
         dated = sum(parse(text) is not None for text in sample)
         if sample and dated >= 0.8 * len(sample):
-            times = read_dates(table.texts(k))
+            times = forms.read_dates(table.texts(k))
             whole = all(value is None or not value % DAY for value in times.values)
             for clock in range(len(table.names)) if times.kind == "seconds" and whole else ():
                 clocks = table.sample(clock)
                 if clocks and all(parse_clock(text) is not None for text in clocks):
-                    return k, clock, add_clocks(times, table.texts(clock))
+                    return k, clock, forms.add_clocks(times, table.texts(clock))
             return k, None, times
+    for k in columns:
+        called = is_called(table.names[k], TIMES, TIMES_CJK)
+        clocks = [parse_clock(text) for text in table.sample(k)]
+        if (called or k in (chosen, columns[0])) and clocks and None not in clocks:
+            return k, None, forms.read_clocks(table.texts(k))
     for k in sorted(columns, key=lambda k: not is_called(table.names[k], TIMES, TIMES_CJK)):
         called = is_called(table.names[k], TIMES, TIMES_CJK)
         if not (called or k == chosen or k == columns[0]) or not table.is_numeric(k):
@@ -76,7 +101,7 @@ def find_times(
         counts = [float(n) for n in range(int(found[0]), int(found[0]) + len(found))] if found else []
         distinct = len({*found})
         if k == chosen or called and distinct > 20 or rises and found != counts:
-            return k, None, read_number_times(numbers, called or k == chosen)
+            return k, None, forms.read_number_times(numbers, called or k == chosen)
     if chosen is not None:
         raise FileProblem("times", table.names, name=table.names[chosen], text=table.rows[0][chosen])
     return None, None, None

@@ -28,8 +28,8 @@ MISSING |= {"missing", "#value!", "#div/0!", "#ref!", "欠測", "欠損", "缺�
 NUMBER = re.compile(r"[€$£¥₩]?\s*([-+\u2212]?(?:\d[\d.,'’\u00a0\u202f ]*|[.,]\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s]{0,4})")
 # digits in groups of three, by decimal sign
 THOUSANDS = {
-    ".": re.compile(r"[-+]?\d{1,3}(?:([,'’\u00a0\u202f ])\d{2,3})(?:\1\d{2,3})*(?:\.\d*)?"),
-    ",": re.compile(r"[-+]?\d{1,3}(?:([.'’\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:,\d*)?"),
+    ".": re.compile(r"[-+]?\d{1,3}(?:[,'’\u00a0\u202f ]\d{2,3})*[,'’\u00a0\u202f ]\d{3}(?:\.\d*)?"),
+    ",": re.compile(r"[-+]?\d{1,3}(?:[.'’\u00a0\u202f ]\d{3})+(?:,\d*)?"),
 }
 GROUPS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 INFINITE = {"inf", "+inf", "-inf", "infinity", "-infinity", "∞"}
@@ -46,7 +46,7 @@ def to_number(digits: str, decimal: str) -> float | None:
     if THOUSANDS[decimal].fullmatch(digits):
         digits = re.sub(rf"[^-+\d{decimal}]", "", digits)
     try:
-        return float(digits.replace(",", ".") if decimal == "," else digits)
+        return float(digits.replace(",", "."))  # a few numbers may have the other sign
     except ValueError:
         return None
 

@@ -23,12 +23,15 @@ DATES = {
     "either": re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})"),  # the day or the month first
     "dmy": re.compile(r"(\d{1,2})[-/. ]?([A-Za-z]{3})[a-z]*\.?[-/., ]+(\d{4}|\d{2})"),
     "mdy": re.compile(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})"),
-    "my": re.compile(r"([A-Za-z]{3})[a-z]*\.?[-/., ]+(\d{4})"),
+    "my": re.compile(r"([A-Za-z]{3})[a-z]*\.?[-/., ']+(\d{4}|\d{2})"),
+    "yq": re.compile(r"(\d{4})[-/. ]?[Qq]([1-4])"),
+    "qy": re.compile(r"[Qq]([1-4])[-/. ]?(\d{4})"),
     "digits": re.compile(r"(\d{4})(\d{2})(\d{2})(?:[T_ ]?(\d{2})(\d{2})(\d{2})?)?"),
 }
 WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? ", re.IGNORECASE)
 UNIX_SECONDS, UNIX_MILLISECONDS = (3e8, 4e9), (3e11, 4e12)
 EXCEL_DAYS = 20_000, 80_000  # days since 1899-12-30, from 1954 to 2119
+NO_DATE = datetime(1, 1, 1)  # the first day of times without dates
 EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -53,6 +56,9 @@ class Times(NamedTuple):
         if self.kind == "months":
             return f"{int(value - 1) // 12}-{int(value - 1) % 12 + 1:02}"
         moment = datetime(1970, 1, 1) + timedelta(seconds=round(value))
+        if moment.year == NO_DATE.year:
+            days = (moment - NO_DATE).days
+            return f"{moment:%H:%M:%S}" + (f" (+{days})" if days else "")
         return f"{moment:%Y-%m-%d}" if not value % DAY else f"{moment:%Y-%m-%d %H:%M:%S}".removesuffix(":00")
 
 
@@ -97,6 +103,9 @@ def parse(text: str) -> Time | None:
         seconds = parse_clock(clock) if clock else 0.0
         if seconds is None or rest.strip() and not clock:
             continue
+        if form in ("yq", "qy"):
+            year, quarter = parts if form == "yq" else parts[::-1]
+            return Time("ymd", (year, str(3 * int(quarter) - 2), "1"), seconds)
         if form == "my":
             return Time("dmy", ("1", *parts), seconds)
         return Time("ymd", (*parts, "1"), seconds) if form == "ym" else Time(form, parts, seconds)
@@ -148,7 +157,7 @@ def day_or_month_first(dates: list[tuple[str, ...]], texts: Sequence[str]) -> st
         found = sorted({day for day in days[order] if day is not None})
         steps = [after - before for before, after in zip(found, found[1:])]
         usual = median(steps) if steps else 0
-        return sum(step != usual for step in steps) + 1e-3 * usual
+        return sum(abs(step - usual) > 0.15 * usual for step in steps) + 1e-3 * usual  # months are unequal, too
 
     return min(days, key=unequal)  # the day first, if both are alike
 
@@ -185,6 +194,19 @@ def read_number_times(numbers: Sequence[float | None], called_time: bool) -> Tim
             seconds = [None if value is None else round(factor * value + zero, 3) for value in values]
             return as_months(seconds) or Times(seconds, "seconds")
     return Times(values, "number")
+
+
+def read_clocks(texts: Sequence[str]) -> Times:
+    """Return times of day as seconds, from `NO_DATE`: a new day begins where they run backwards."""
+    values: list[float | None] = []
+    day, last = (NO_DATE - datetime(1970, 1, 1)).total_seconds(), 0.0
+    for text in texts:
+        clock = parse_clock(text)
+        if clock is not None:
+            day += DAY if clock < last - DAY / 2 else 0
+            last = clock
+        values.append(None if clock is None else day + clock)
+    return Times(values, "seconds")
 
 
 def add_clocks(times: Times, texts: Sequence[str]) -> Times:
