@@ -17,6 +17,7 @@ TRANSLATED = [edition.folder for edition in editions.editions() if edition.langu
 # torch.
 SLOW_CELLS = {
     "attention": "solution-beam",
+    "carried_state": "stale-table",
     "complaints": "check-past-cell solution-answers solution-distance",
     "gru": "solution-no-reset-picture",
     "language_model": "learns-and-writes perplexity-picture counts-table",
@@ -24,6 +25,7 @@ SLOW_CELLS = {
     "matrix_state": "learns",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-longer",
     "newton": "solution-newton",
+    "series": "solution-drawn own-compared",
     "state_tracking": "selective-learns",
     "step_sizes": ("learning-rates-run learning-rates-picture overfitting-run overfitting-picture solution-rates"),
     "todays_models": "solution-more-keys",

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from companion.layers.blocks import Blocks
@@ -90,10 +90,9 @@ def save_stream(stream: Any, path: str | Path) -> None:
     text = json.dumps(settings, ensure_ascii=False, allow_nan=False)
     metadata = {"format": FORMAT, "version": str(VERSION), "settings": text, "checksum": checksum(tensors, text)}
     unfinished = path.with_name(path.name + ".unfinished")
-    with unfinished.open("wb") as file:
-        file.write(save(tensors, metadata))
-        file.flush()
-        os.fsync(file.fileno())
+    save_file(tensors, unfinished, metadata)
+    with unfinished.open("rb+") as file:
+        os.fsync(file.fileno())  # a power failure leaves the old file or the new one
     os.replace(unfinished, path)
 
 
