@@ -144,7 +144,7 @@ def modules(thing):
     own = inspect.getmodule(thing)
     texts = [inspect.getmodule(one).__doc__ or "" for one in (thing, *bases(thing))]
     names = dict.fromkeys(name for text in texts for name in EQUATIONS_IN.findall(text))
-    return [own, *(sys.modules[f"companion.layers.{name}"] for name in names)]
+    return [own, *(sys.modules[f"{own.__package__}.{name}"] for name in names)]
 
 
 def papers(thing):
