@@ -41,6 +41,13 @@ DROP = """(element, [name, text]) => {
     return ["dragover", "drop"].map(kind => element.dispatchEvent(new DragEvent(kind, options)));
 }"""
 
+# Records all that the place says.
+RECORD = """status => {
+    window.said = [];
+    const record = () => said.push(status.textContent);
+    new MutationObserver(record).observe(status, { childList: true });
+}"""
+
 
 def copy_page(site, folder):
     """Copy the page into a folder, without the parts that run cells."""
@@ -192,8 +199,10 @@ def test_a_file_is_compared_by_the_python_of_the_page(browser, site, live_parts,
         book = Panel(page)
         book.panel.locator("input").set_input_files(days)
         book.bar("load").click()
-        book.says("Network 1 of 4 learns")
+        book.panel.locator("[role=status]").evaluate(RECORD)
         book.ends()
+        said = page.evaluate("window.said.join()")
+        assert all(f"Network {k} of 4 learns" in said for k in range(1, 5))
         assert book.panel.locator("tbody tr").count() >= 3 and "300 values of temp_max" in book.panel.inner_text()
         assert book.panel.locator("svg.picture path").count() >= 4
         with page.expect_download() as download:
