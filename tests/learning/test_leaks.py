@@ -13,10 +13,27 @@ from companion.learning.classifier import SequenceClassifier
 from companion.learning.leaks import find_leaks, moved
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.transformer_model import TransformerModel
+from tests.learning.leaky_models import (
+    INDICES,
+    INPUTS,
+    TARGETS,
+    Alone,
+    Attention,
+    B,
+    Cells,
+    Convolution,
+    Keywords,
+    LastValid,
+    Looped,
+    Mean,
+    Model,
+    Padded,
+    Reader,
+    T,
+    Unmasked,
+    V,
+)  # fmt: skip
 
-V, T, B = 6, 9, 4
-INDICES = torch.randint(V, (T + 1, B), generator=torch.Generator().manual_seed(1))
-INPUTS, TARGETS = INDICES[:-1], INDICES[1:]
 LENGTHS = torch.tensor([9, 5, 2, 7])
 RECURRENT = ["RNN", "GRU", "LSTM"]
 OTHERS = (
@@ -27,103 +44,6 @@ OTHERS = (
 @pytest.fixture(autouse=True)
 def seeded():
     torch.manual_seed(0)
-
-
-class Model(nn.Module):
-    """Embedding, recurrent layer, norm, linear layer, with what a test puts before and after the recurrent layer."""
-
-    def __init__(self, recurrent, norm=None, before=None, after=None):
-        super().__init__()
-        self.embedding, self.recurrent, self.norm = nn.Embedding(V, 5), recurrent, norm
-        self.linear = nn.LazyLinear(V)
-        self.before, self.after = before, after
-        self(INPUTS)  # makes the linear layer
-
-    def forward(self, inputs, state=None):
-        x = self.embedding(inputs)
-        x, state = self.recurrent(x if self.before is None else self.before(x), state)
-        x = x if self.norm is None else self.norm(x.flatten(0, 1)).unflatten(0, x.shape[:2])
-        return self.linear(x if self.after is None else self.after(x)), state
-
-
-class Keywords(nn.Module):
-    """A part that gives its own part the inputs by their names."""
-
-    def __init__(self, layer):
-        super().__init__()
-        self.layer = layer
-
-    def forward(self, x, state):
-        return self.layer(input=x, hx=state)
-
-
-class Attention(nn.Module):
-    """Attention to earlier steps, with a softmax over a dimension of the weights (B, queries, keys)."""
-
-    def __init__(self, dim, softmax=None):
-        super().__init__()
-        self.embedding, self.query, self.output = nn.Embedding(V, T), nn.Linear(T, T), nn.Linear(T, V)  # T features
-        self.dim, self.softmax = dim, softmax
-
-    def forward(self, inputs, state=None):
-        x = self.embedding(inputs).transpose(0, 1)
-        scores = self.query(x) @ x.transpose(1, 2)
-        scores = scores.masked_fill(torch.ones_like(scores[0]).bool().triu(1), -1e9)
-        weights = self.softmax(scores) if self.softmax else scores.softmax(self.dim)
-        return self.output((weights @ x).transpose(0, 1)), ()
-
-
-class Cells(nn.Module):
-    """A loop over a cell, with a norm of its state at each step."""
-
-    def __init__(self, norm):
-        super().__init__()
-        self.embedding, self.cell, self.norm, self.linear = nn.Embedding(V, 5), nn.LSTMCell(5, B), norm, nn.Linear(B, V)
-
-    def forward(self, inputs, state=None):
-        outputs = []
-        for x in self.embedding(inputs):
-            h, c = self.cell(x, state)
-            state = self.norm(h), c
-            outputs.append(self.linear(state[0]))
-        return torch.stack(outputs), state
-
-
-class Convolution(nn.Module):
-    """A convolution over time, with T features; causal if the steps behind the end are cut off."""
-
-    def __init__(self, padding):
-        super().__init__()
-        self.embedding, self.linear = nn.Embedding(V, T), nn.Linear(T, V)
-        self.convolution = nn.Conv1d(T, T, 3, padding=padding)
-
-    def forward(self, inputs, state=None):
-        x = self.convolution(self.embedding(inputs).permute(1, 2, 0))[..., : len(inputs)]
-        return self.linear(x.permute(2, 0, 1)), ()
-
-
-class Unmasked(TransformerModel):
-    """A transformer that attends to later steps, too."""
-
-    def forward(self, inputs, state=None):
-        x = self.embedding(inputs)
-        for block in self.blocks:
-            x = block(x)
-        return self.linear(x), ()
-
-
-class Padded(SequenceClassifier):
-    """A classifier with a fault in its summary."""
-
-    fault = ""
-
-    def summarise(self, x, lengths):
-        if self.fault == "mean":
-            return self.recurrent(x)[0].mean(0)
-        if self.fault == "last state":
-            return self.recurrent(x)[1][0][-1]
-        lengths = lengths.sort(descending=True).values if self.fault == "sorted" else torch.full_like(lengths, T)
-        return super().summarise(x, lengths)
 
 
 def transformer(kind, source):
@@ -297,59 +217,12 @@ def test_padding_that_the_backward_direction_reads_is_found_there():
     assert places(model, INPUTS, lengths=LENGTHS) == {"padding": "recurrent (LSTM, bidirectional)"}
 
 
-class Mean(nn.Module):
-    """The mean over time, of all steps or only of the valid ones."""
-
-    def forward(self, x, lengths=None):
-        return x.mean(0) if lengths is None else x.cumsum(0)[lengths - 1, range(B)] / lengths[:, None]
-
-
-class Looped(nn.Module):
-    """A classifier that loops over a cell, and summarises all states or only takes the last one."""
-
-    def __init__(self, mean=None, valid=False):
-        super().__init__()
-        self.embedding, self.cell, self.linear, self.mean = nn.Embedding(V, 5), nn.GRUCell(5, 7), nn.Linear(7, 3), mean
-        self.valid = valid
-
-    def forward(self, inputs, lengths):
-        h, states = None, []
-        for x in self.embedding(inputs):
-            h = self.cell(x, h)
-            states.append(h)
-        return self.linear(self.mean(torch.stack(states), lengths if self.valid else None) if self.mean else h)
-
-
 def test_padding_is_found_in_a_summary_and_after_a_loop():
     assert find_leaks(Looped(Mean(), valid=True), INPUTS, lengths=LENGTHS) == []
     assert places(Looped(Mean()), INPUTS, lengths=LENGTHS) == {"padding": "mean (Mean)"}
     assert places(Looped(), INPUTS, lengths=LENGTHS) == {
         "padding": "Looped.forward, between cell (GRUCell), call 9 and linear (Linear)"
     }
-
-
-class Reader(nn.Module):
-    """A tagger that returns outputs (T, B, …) and a last state, for lengths."""
-
-    def __init__(self, layer, packed):
-        super().__init__()
-        self.layer, self.packed = layer, packed
-
-    def forward(self, inputs, lengths):
-        x = F.one_hot(inputs, V).float()
-        if not self.packed:
-            return self.layer(x)
-        x = nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
-        output, state = self.layer(x)
-        return nn.utils.rnn.pad_packed_sequence(output)[0], state
-
-
-class LastValid(Reader):
-    """A classifier that answers with the output at the last valid step, and returns all outputs as well."""
-
-    def forward(self, inputs, lengths):
-        outputs, _ = super().forward(inputs, lengths)
-        return outputs[lengths - 1, range(B)], outputs
 
 
 def test_only_the_padding_of_what_belongs_to_every_step_may_move():
@@ -430,14 +303,3 @@ def test_wrong_arguments_raise_errors():
         find_leaks(Alone(3), INPUTS, lengths=LENGTHS)
     with pytest.raises(ValueError, match=r"lengths\[0\] is 10; there are 9 steps"):
         find_leaks(model, INPUTS, lengths=LENGTHS + 1)
-
-
-class Alone(nn.Module):
-    """A model that returns its first outputs without a state."""
-
-    def __init__(self, steps):
-        super().__init__()
-        self.steps = steps
-
-    def forward(self, inputs, state=None):
-        return inputs[: self.steps].float()

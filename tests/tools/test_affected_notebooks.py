@@ -61,7 +61,7 @@ def test_notebooks_that_import_a_change_are_affected(repository, changed, affect
 
 def test_the_forecasts_are_affected_by_the_module_that_computes_them():
     assert affected_notebooks.affected_notebooks({"companion/learning/series.py"}) == [
-        "book/en/forecasts.ipynb", "book/en/series.ipynb",
+        f"book/en/{name}.ipynb" for name in ("daily_forecast", "forecasts", "in_use", "series")
     ]  # fmt: skip
 
 
@@ -70,15 +70,13 @@ def test_notebooks_that_take_long_together_are_named_with_the_command(monkeypatc
     changed = {"companion/learning/series.py", "book/ja/rnn.ipynb", "book/ja/deleted.ipynb", "outside/rnn.ipynb"}
     monkeypatch.setattr(affected_notebooks, "changed_files", lambda: changed)
     affected_notebooks.main()
-    assert capsys.readouterr() == ("book/ja/rnn.ipynb book/en/forecasts.ipynb book/en/series.ipynb\n", "")
+    english = [f"book/en/{name}.ipynb" for name in ("daily_forecast", "forecasts", "in_use", "series")]
+    assert capsys.readouterr() == (" ".join(["book/ja/rnn.ipynb", *english]) + "\n", "")
     monkeypatch.setattr(affected_notebooks, "LIMIT", 3)
     affected_notebooks.main()
     out, err = capsys.readouterr()
-    assert (
-        out == "book/ja/rnn.ipynb\n"
-        and "--dist loadfile book/en/forecasts.ipynb book/en/series.ipynb\n" in err
-        and err.startswith("Not run: 2 English")
-    )
+    assert out == "book/ja/rnn.ipynb\n" and err.startswith("Not run: 4 English")
+    assert f"--dist loadfile {' '.join(english)}\n" in err
 
 
 def test_changed_files_are_those_that_differ_from_the_last_commit(tmp_path):
