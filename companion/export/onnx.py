@@ -39,7 +39,7 @@ class Network(NamedTuple):
     linear: Any
 
 
-def to_onnx(model: Any, path: str | Path, *, lengths: bool = False) -> None:
+def to_onnx(model: nn.Module, path: str | Path, *, lengths: bool = False) -> None:
     """Write a trained network, in evaluation, as an ONNX file that computes in float32.
 
     model: a layer, or a model with the parts `embedding`, `recurrent` and `linear`, such as `SequenceModel`. The layer:

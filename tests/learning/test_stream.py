@@ -1,54 +1,20 @@
 """Test streams: in any portions, with any other users, and interrupted, the predictions are those of one run."""
 
-import json
 import math
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import nn
 
 import companion
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.series import Scaling
-from companion.learning.stream import Arrived, Stream, file
+from companion.learning.stream import Arrived, Stream
 from companion.learning.text import Vocabulary
 from companion.learning.transformer_model import TransformerModel
-
-SIGNS = "abcd."
-VOCABULARY = Vocabulary.of(["?", *SIGNS])
-SIZE, HIDDEN = 6, 4
-LAYERS = {
-    f"{room}.{name}": getattr(room_of, name)
-    for room, room_of, names in (
-        ("torch.nn", nn, "RNN GRU LSTM"),
-        ("companion", companion, "RNN GRU LSTM MinGRU LogMinGRU MinLSTM SelectiveSSM LinearAttention DeltaNet"),
-        ("companion", companion, "GatedLinearAttention GatedDeltaNet MLSTM"),
-    )
-    for name in names.split()
-}
-LAYERS |= {
-    "two layers": lambda size, hidden, **options: nn.GRU(size, hidden, 2, **options),
-    "projected": lambda size, hidden, **options: companion.LSTM(size, 2 * hidden, proj_size=hidden, **options),
-    "two heads": lambda size, hidden, **options: companion.GatedDeltaNet(size, hidden, 2, **options),
-    "blocks": lambda size, hidden, **options: companion.Blocks(
-        [companion.LSTM(size, size, **options), companion.DeltaNet(size, size, **options)]
-    ),
-}
-
-
-def new_model(name, inputs="text"):
-    """Return a model with a recurrent layer of this name, in float64."""
-    torch.manual_seed(0)
-    embedding = (
-        nn.Identity() if inputs == "numbers" else companion.Embedding(len(VOCABULARY), SIZE, dtype=torch.float64)
-    )
-    outputs = 2 if inputs == "numbers" else len(VOCABULARY)
-    layer = LAYERS[name](SIZE, SIZE if name == "blocks" else HIDDEN, dtype=torch.float64)
-    return SequenceModel(embedding, layer, outputs)
+from tests.learning.stream_models import LAYERS, SIGNS, SIZE, VOCABULARY, new_model
 
 
 def portions(values):
@@ -124,20 +90,6 @@ def test_indices_and_layers_alone_are_read():
     (outputs,) = stream.push([("A", [0.5, 1.5])])
     torch.testing.assert_close(outputs, layer(torch.tensor([[[0.5]], [[1.5]]]))[0][:, 0].detach())
     assert repr(stream) == "Stream(LSTM, 1 users, 6 numbers of state each)"
-
-
-class Own(nn.Module):
-    """A layer of a reader."""
-
-    input_size, hidden_size, proj_size, bidirectional, batch_first = SIZE, HIDDEN, 0, False, False
-
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.eye(HIDDEN, SIZE))
-
-    def forward(self, x, state=None):
-        h = (x @ self.weight.T).cumsum(0) + (0 if state is None else state)
-        return h, h[-1]
 
 
 class Growing(nn.Module):
@@ -216,9 +168,18 @@ BAD = [
     (("B", ""), "user 'B': expected a text of at least one character, got ''"),
     (("B", 3), "user 'B': expected a text"),
     ((7, "a"), "the name of a user is a string, not 7"),
-    (("B", "a", None), "user 'B': has no time, which the rule gap=5 needs"),
-    (("B", "a", 3), "user 'B': time runs backwards, from 4 to 3"),
-    (("B", "a", 9, 7), "user 'B': session is 7, not a string"),
+    (("B", "a", None), "user 'B': has no time, which the rule gap=5.0 needs"),
+    (("B", "a", 3), "user 'B': time runs backwards, from 4.0 to 3.0"),
+    (("B", "a", 9, 7), "user 'B': session is a string, not 7"),
+    (("B", "a", 10**400), "user 'B': int too large"),
+    (("B", "a", True), "user 'B': time is True, not a number of seconds"),
+    (("B", "a", 9, "\ud800"), "user 'B': session has at most 200 characters"),
+    (("\ud800", "a"), "the name of a user has at most 200 characters"),
+    (("B" * 201, "a"), "the name of a user has at most 200 characters"),
+    (("B", "a\r"), "ends with .r, perhaps the first half"),
+    (("B", "\N{COMBINING ACUTE ACCENT}a"), "user 'B': the text begins with a combining mark"),
+    ("BC", "expected \\(user, values\\) and possibly time and session, got 'BC'"),
+    (("B",), "expected \\(user, values\\)"),
     (("B", "a", math.nan), "user 'B': time is nan, not a number of seconds"),
 ]
 
@@ -229,7 +190,7 @@ def test_bad_input_is_refused_by_name_and_touches_nobody(bad, message):
     stream.push([("A", "ab", 1), ("B", "cd", 4)])
     before = ([leaf.clone() for leaf in stream.states.leaves], repr(stream.users))
     with pytest.raises(ValueError, match=message):
-        stream.push([("A", "a", 5), ("C", "a", 5), bad if len(bad) > 2 else (*bad, 9)])
+        stream.push([("A", "a", 5), ("C", "a", 5), (*bad, 9.0) if len(bad) == 2 and isinstance(bad, tuple) else bad])
     assert repr(stream.users) == before[1]
     assert all(map(torch.equal, stream.states.leaves, before[0]))
 
@@ -238,14 +199,14 @@ def test_bad_input_is_refused_by_name_and_touches_nobody(bad, message):
     ("values", "message"),
     [
         ("a", "expected numbers, got the text 'a'"),
-        ([0.0, math.inf], "value 0, variable 1, is inf"),
-        ([[0.0, 1.0], [math.nan, 2.0]], "value 1, variable 0, is nan"),
+        ([0.0, math.inf], "value 0, b, is inf"),
+        ([[0.0, 1.0], [math.nan, 2.0]], "value 1, a, is nan"),
         ([0.0, 1.0, 2.0, 3.0], r"expected \(T, 2\) numbers, got \(4,\)"),
         ([], r"got \(0,\)"),
         (None, "expected numbers"),
         ([[1.0], [1.0, 2.0]], "user 'A'"),
-        ({"a": 1.0}, "expected the features a, b, got a"),
-        ([{"a": 1.0, "b": 2.0}, {"a": 1.0, "c": 2.0}], "expected the features a, b, got a, c"),
+        ({"a": 1.0}, "expected the features a, b, got 'a'"),
+        ([{"a": 1.0, "b": 2.0}, {"a": 1.0, "c": 2.0}], "expected the features a, b, got 'a', 'c'"),
         (True, "expected numbers, got torch.bool"),
     ],
 )
@@ -272,6 +233,48 @@ def test_a_state_that_is_not_a_number_is_named_and_undone():
     assert all(map(torch.equal, stream.states.leaves, kept))
 
 
+def test_numbers_that_overflow_are_refused():
+    scaling = Scaling(torch.tensor([[0.0], [1e-3]], dtype=torch.float64))
+    stream = Stream(nn.RNN(1, 1), scaling=scaling)
+    with pytest.raises(ValueError, match="user 'A': value 0, variable 0, is 1e.37, too large for torch.float32"):
+        stream.push([("A", 1e37)])
+    wide = Scaling.of(*torch.tensor([[0.0], [1e308]], dtype=torch.float64))
+    stream = Stream(nn.RNN(1, 1, nonlinearity="relu"), scaling=wide)
+    with torch.no_grad():
+        for weight in stream.model.parameters():
+            weight.fill_(10)
+    with pytest.raises(FloatingPointError, match="user 'A': the prediction is too large in the unit of the target"):
+        stream.push([("A", 1e308)])
+    assert len(stream) == 0
+
+
+def test_an_empty_session_is_a_session():
+    stream = Stream(new_model("companion.GRU"), vocabulary=VOCABULARY)
+    *_, third = stream.push([("A", "a", None, "s"), ("A", "b", None, ""), ("A", "c", None, "")])
+    (wanted,) = Stream(stream.model, vocabulary=VOCABULARY).push([("A", "bc")])
+    torch.testing.assert_close(third[0], wanted[1])
+
+
+def test_texts_and_pairs_are_no_list_of_what_arrived():
+    stream = Stream(new_model("companion.GRU"), vocabulary=VOCABULARY)
+    for wrong in ("ab", {"ab": 1}, ("anna", "ab"), ["ab"], [5]):
+        with pytest.raises(ValueError, match="expected"):
+            stream.push(wrong)
+
+
+class Last(nn.GRU):
+    """A layer whose state is its last four inputs."""
+
+    def forward(self, inputs, state=None):
+        read = inputs if state is None else torch.cat([state, inputs])
+        return read[-len(inputs) :].cumsum(0), read[-4:]
+
+
+def test_a_state_that_changes_its_shape_is_refused():
+    with pytest.raises(ValueError, match="the state grows|reads step by step"):
+        Stream(Last(2, 2))
+
+
 def test_users_are_forgotten_and_reset():
     model = new_model("companion.LSTM")
     stream = Stream(model, vocabulary=VOCABULARY)
@@ -291,77 +294,3 @@ def test_dropout_is_off_and_the_mode_is_restored():
     model = SequenceModel(OneHot(3), nn.LSTM(3, 4, num_layers=2, dropout=0.9), 3).train()
     stream = Stream(model)
     assert torch.equal(*(stream.push([(name, [1, 2])])[0] for name in "AB")) and model.training
-
-
-def saved(tmp_path, **options):
-    stream = Stream(new_model("companion.LSTM"), vocabulary=VOCABULARY, **options)
-    stream.push([("A", "abc"), ("B", "d")])
-    path = tmp_path / "run.safetensors"
-    stream.save(path)
-    return stream, path
-
-
-def test_files_that_are_cut_or_changed_are_refused(tmp_path):
-    _, path = saved(tmp_path)
-    raw = path.read_bytes()
-    for length in (0, 7, 50, 500, len(raw) // 2, len(raw) - 1):
-        path.write_bytes(raw[:length])
-        with pytest.raises(ValueError, match=r"run.safetensors' is cut, or no safetensors file"):
-            Stream.load(path)
-    changed = bytearray(raw)
-    changed[-3] ^= 1
-    path.write_bytes(changed)
-    with pytest.raises(ValueError, match="has changed since it was written: its checksum is another"):
-        Stream.load(path)
-    assert not path.with_name("run.safetensors.unfinished").exists()
-
-
-def test_files_of_another_kind_version_or_model_are_refused(tmp_path):
-    stream, path = saved(tmp_path)
-    with safe_open(path, "pt") as file:
-        tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
-    save_file(tensors, path, metadata | {"version": "2"})
-    with pytest.raises(ValueError, match="is of version 2, this program reads version 1"):
-        Stream.load(path)
-    save_file(tensors, path)
-    with pytest.raises(ValueError, match="is a safetensors file, but none of a stream"):
-        Stream.load(path)
-    with pytest.raises(FileNotFoundError, match="there is no file"):
-        Stream.load(tmp_path / "other.safetensors")
-    with pytest.raises(ValueError, match="give the path of a file, such as run.safetensors"):
-        stream.save(tmp_path)
-    stream.save(path)
-    other = new_model("companion.LSTM")
-    with torch.no_grad():
-        other.linear.bias[0] += 1e-9
-    with pytest.raises(ValueError, match=r"has the states of another model: linear.bias has other numbers"):
-        Stream.load(path, other)
-    with pytest.raises(ValueError, match=r"another model: recurrent.weight_ih_l0 is \(12, 6\)"):
-        Stream.load(path, new_model("companion.GRU"))
-
-
-def test_models_of_a_readers_own_are_passed_to_load(tmp_path):
-    path = tmp_path / "own.safetensors"
-    torch.manual_seed(0)
-    model = SequenceModel(nn.Embedding(len(VOCABULARY), SIZE), Own(), 2)
-    stream = Stream(model, vocabulary=VOCABULARY)
-    stream.push([("A", "ab")])
-    stream.notes = {"place": 12}
-    stream.save(path)
-    with pytest.raises(ValueError, match="does not describe its model, a class of your own: pass it as `model`"):
-        Stream.load(path)
-    loaded = Stream.load(path, model)
-    assert loaded.notes == {"place": 12}
-    assert torch.equal(loaded.push([("A", "c")])[0], stream.push([("A", "c")])[0])
-
-
-@pytest.mark.parametrize("name", LAYERS)
-def test_models_are_described_and_built_again(name):
-    for dtype in (torch.float32, torch.float64):
-        model = new_model(name).to(dtype)
-        description = json.loads(json.dumps(file.describe(model)))
-        again = file.build(description, dtype)
-        again.load_state_dict(model.state_dict())
-        assert repr(again) == repr(model)
-        inputs = torch.tensor([[1, 2], [3, 4]])
-        assert torch.equal(again(inputs)[0], model(inputs)[0])

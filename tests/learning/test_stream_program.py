@@ -16,7 +16,7 @@ import companion
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.series import Scaling
 from companion.learning.stream import Stream
-from companion.learning.stream.__main__ import run
+from companion.learning.stream.__main__ import locked, run
 from companion.learning.text import Vocabulary
 from tests.project.paths import ROOT
 
@@ -78,9 +78,9 @@ def test_bad_lines_are_answered_by_name_and_the_rest_goes_on(tmp_path):
         "[" * 5000: "not JSON: ",
         "[1]": "expected an object with user and values, and possibly time and session",
         '{"user": "b", "values": 1, "colour": 2}': "expected an object with user and values",
-        '{"user": "b", "values": [1, NaN], "time": 1}': "user 'b': value 0, variable 1, is nan",
-        '{"user": "a", "values": [1, 2], "time": 2}': "user 'a': time runs backwards, from 3 to 2",
-        '{"user": "b", "values": {"flow": 1}, "time": 1}': "user 'b': expected the features flow, heat, got flow",
+        '{"user": "b", "values": [1, NaN], "time": 1}': "user 'b': value 0, heat, is nan",
+        '{"user": "a", "values": [1, 2], "time": 2}': "user 'a': time runs backwards, from 3.0 to 2.0",
+        '{"user": "b", "values": {"flow": 1}, "time": 1}': "user 'b': expected the features flow, heat, got 'flow'",
         '{"user": ["b"], "values": [1, 2], "time": 1}': "the name of a user is a string",
         "\udcff": "not JSON: ",
     }
@@ -97,7 +97,7 @@ def test_bad_lines_are_answered_by_name_and_the_rest_goes_on(tmp_path):
     alone.forget("a")
     wanted = [outputs[-1].tolist() for outputs in alone.push([("a", [1, 2], 3), ("a", [1, 2], 3)])]
     assert [answers[0]["prediction"], answers[-1]["prediction"]] == [pytest.approx(w, abs=1e-12) for w in wanted]
-    assert Stream.load(path).notes == {"line": len(lines), "unread": ""} and [*stream.users] == ["a"]
+    assert Stream.load(path).notes == {"program": {"line": len(lines), "unread": ""}} and [*stream.users] == ["a"]
 
 
 def test_a_text_is_answered_by_the_likeliest_characters(tmp_path):
@@ -134,12 +134,57 @@ def test_lines_that_were_read_are_answered_after_a_signal(tmp_path):
     run(Stream.load(path), path, reader, write, 9, 9)
     assert answers == wanted[:1]
     again = Stream.load(path)
-    assert again.notes["line"] == 1 and again.notes["unread"].count("\n") == 8
+    kept = again.notes["program"]
+    assert kept["line"] == 1 and kept["unread"].count("\n") == 8 and not kept["unread"].endswith("\n")
     os.write(writer, text[-20:])
     os.close(writer)
     run(again, path, reader, lambda line: answers.append(json.loads(line)), 9, 9)
     os.close(reader)
     assert answers == wanted
+
+
+@pytest.mark.parametrize("sent", ["the rest", "the whole line"])
+def test_the_beginning_of_a_line_is_kept(tmp_path, sent):
+    path, line = tmp_path / "run.safetensors", lines_of(1)[0] + "\n"
+    stream = pumps(path)
+    stream.notes = {"program": {"line": 4, "unread": line[:30]}}
+    reader, writer = os.pipe()
+    os.write(writer, (line[30:] if sent == "the rest" else line).encode())
+    os.close(writer)
+    answers = []
+    run(stream, path, reader, lambda text: answers.append(json.loads(text)), 9, 9)
+    os.close(reader)
+    assert [answer["line"] for answer in answers] == [5] and "prediction" in answers[0]
+
+
+def test_lines_that_were_kept_are_kept_by_the_next_snapshot(tmp_path):
+    path, lines = tmp_path / "run.safetensors", lines_of(5)
+    stream, answers = pumps(path), []
+    stream.notes = {"program": {"line": 0, "unread": "".join(line + "\n" for line in lines)}}
+    reader, writer = os.pipe()
+
+    def write(line):
+        answers.append(line)
+        if len(answers) == 3:
+            raise KeyboardInterrupt  # as sudden as a kill
+
+    with pytest.raises(KeyboardInterrupt):
+        run(stream, path, reader, write, 9, 1)
+    os.close(reader)
+    os.close(writer)
+    notes = Stream.load(path).notes["program"]
+    assert notes["line"] == 2 and notes["unread"].count("\n") == 3
+
+
+def test_two_programs_do_not_use_one_file(tmp_path):
+    path = tmp_path / "run.safetensors"
+    pumps(path)
+    left = path.with_name("run.safetensors.12.unfinished")
+    left.write_text("")
+    with locked(path):
+        assert not left.exists()
+        with pytest.raises(ValueError, match="another program uses"), locked(path):
+            pass
 
 
 def test_the_program_stops_by_sigterm_and_goes_on(tmp_path):
@@ -160,7 +205,7 @@ def test_the_program_stops_by_sigterm_and_goes_on(tmp_path):
         assert errors == ("" if start == 0 else "line 7 was the last one kept. Send those after 7.\n")
     assert got == wanted
     wrong = subprocess.run([*command[:-1], str(tmp_path)], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert wrong.returncode == 2 and "there is no file" in wrong.stderr
+    assert wrong.returncode == 1 and wrong.stderr.endswith("give the path of a file, such as run.safetensors\n")
 
 
 def test_kills_at_fifty_moments_lose_no_line(tmp_path):
@@ -170,10 +215,10 @@ def test_kills_at_fifty_moments_lose_no_line(tmp_path):
     pumps(path)
     wanted = answers_at_once(path, lines)
     files = [str(tmp_path / name) for name in ("input", "output", "errors")]
-    kills, kept, got, in_save = 0, 0, {}, 0
+    kills, kept, unread, got, in_save = 0, 0, 0, {}, 0
     with subprocess.Popen([sys.executable, "-c", SERVER], **PYTHON) as server:
         while kept < len(lines):
-            (tmp_path / "input").write_text("".join(line + "\n" for line in lines[kept:]))
+            (tmp_path / "input").write_text("".join(line + "\n" for line in lines[kept + unread :]))
             for name in files[1:]:
                 open(name, "w").close()
             server.stdin.write(json.dumps([[str(path), "--lines", "5"], *files]) + "\n")
@@ -186,12 +231,15 @@ def test_kills_at_fifty_moments_lose_no_line(tmp_path):
                 kills += 1
             assert int(server.stdout.readline()) in (0, -signal.SIGKILL)
             errors = (tmp_path / "errors").read_text()
-            assert errors == (f"line {kept:,} was the last one kept. Send those after {kept:,}.\n" if kept else "")
-            in_save += path.with_name(path.name + ".unfinished").exists()
+            also = f" {unread} lines after it were read and are answered now." if unread else ""
+            told = f"line {kept:,} was the last one kept.{also} Send those after {kept + unread:,}.\n"
+            assert errors == (told if kept else "")
+            in_save += any(tmp_path.glob("*.unfinished"))
             complete = (tmp_path / "output").read_text().rpartition("\n")[0]
             for answer in map(json.loads, complete.split("\n") if complete else []):
                 assert got.setdefault(answer["line"], answer) == answer == wanted[answer["line"] - 1]
-            kept = Stream.load(path).notes.get("line", 0)
+            notes = Stream.load(path).notes.get("program", {"line": 0, "unread": ""})
+            kept, unread = notes["line"], notes["unread"].count("\n")
         server.stdin.close()
     assert kills == 50 and in_save > 0 and [got[k + 1] for k in range(len(lines))] == wanted
 

@@ -12,6 +12,8 @@ model that reads each user's values at once. As a program, which reads lines fro
 """
 
 import math
+import numbers
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +29,8 @@ from companion.learning.series import Scaling
 from companion.learning.stream.file import load_stream, save_stream
 from companion.learning.stream.states import SAMPLE, States, User
 from companion.learning.text import Vocabulary
+
+LONGEST_NAME = 200  # characters of a user or session
 
 
 class Arrived(NamedTuple):
@@ -52,6 +56,23 @@ class Piece:
     begins: bool
     inputs: Tensor
     outputs: Tensor = field(default_factory=lambda: torch.empty(0))
+
+
+def checked(one: Any) -> Arrived:
+    """Return what arrived as an `Arrived`; ValueError for anything else, and for a user who cannot be stored."""
+    if not isinstance(one, (tuple, list)) or not 2 <= len(one) <= len(Arrived._fields):
+        raise ValueError(f"expected (user, values) and possibly time and session, got {str(one)[:60]!r}")
+    one = Arrived(*one)
+    check_name("the name of a user", one.user)
+    return one
+
+
+def check_name(what: str, name: Any) -> None:
+    """Raise ValueError for a name that is no string, is too long, or cannot be written as UTF-8."""
+    if not isinstance(name, str):
+        raise ValueError(f"{what} is a string, not {name!r}")
+    if len(name) > LONGEST_NAME or any("\ud800" <= character <= "\udfff" for character in name):
+        raise ValueError(f"{what} has at most {LONGEST_NAME} characters, none of them half a character: {name[:40]!a}")
 
 
 class Stream:
@@ -88,13 +109,18 @@ class Stream:
         self._free: list[int] = []  # rows of users that were forgotten
         self._check_settings()
         self.choices: Any = getattr(getattr(model, "embedding", None), "num_embeddings", None)  # None: it reads numbers
-        sized = model if hasattr(model, "input_size") else getattr(model, "recurrent", None)
+        sized: Any = model if hasattr(model, "input_size") else getattr(model, "recurrent", None)
         self.size: Any = len(self.features) if self.features else getattr(sized, "input_size", None)
         if self.choices is None and self.size is None:
             raise ValueError(f"{type(model).__name__} has neither `embedding` nor `input_size`: name its `features`")
         self._check_sizes()
-        with evaluation_of(model):
-            self.states = States(model, self._sample())
+        if self.features and self.size != getattr(sized, "input_size", self.size):
+            raise ValueError(f"{len(self.features)} features are named, the model reads {sized.input_size}")
+        try:
+            with evaluation_of(model):
+                self.states = States(model, self.sample())
+        except (RuntimeError, TypeError, IndexError, AttributeError) as error:
+            raise ValueError(f"the model cannot be called as model(inputs, state), with time first: {error}") from error
 
     def __len__(self) -> int:
         return len(self.users)
@@ -108,16 +134,18 @@ class Stream:
 
         arrived: `Arrived`, or tuples like it. One user may come several times, in order. All are checked first:
         ValueError, which names the user and the place, for an unknown character, a number that is not finite or not one
-        of the model's, and a time that is missing or runs backwards. FloatingPointError for predictions or states that
-        are not finite. After any error, all users are as before.
+        of the model's, and a time that is missing or runs backwards. FloatingPointError for a prediction that is not
+        finite, or a state with nan. After any error, all users are as before.
+
+        Portions of a text are whole characters: one that begins with a combining mark, or ends between "\\r" and "\\n",
+        is refused.
         """
         pieces: list[list[Piece]] = []  # of each of `arrived`
         users: dict[str, User] = {}  # as they will be
         free, end = list(self._free), len(self.users) + len(self._free)
-        for one in arrived:
-            one = Arrived(*one)
-            if not isinstance(one.user, str):
-                raise ValueError(f"the name of a user is a string, not {one.user!r}")
+        if isinstance(arrived, (str, Mapping)):
+            raise ValueError('expected a list, such as [("anna", "I am")]')
+        for one in map(checked, arrived):
             user = users.get(one.user) or self.users.get(one.user)
             if user is None:
                 user = User(free.pop() if free else end)
@@ -131,9 +159,10 @@ class Stream:
         with self._restored(torch.tensor([user.row for user in users.values()], dtype=torch.int64)):
             for turn in zip_longest(*of_user.values()):  # the first piece of each user, then the second
                 self._run([piece for piece in turn if piece is not None])
+            predictions = [self._predictions(read) for read in pieces]
         self.users |= users
         self._free = free
-        return [self._predictions(read) for read in pieces]
+        return predictions
 
     def forget(self, user: str) -> None:
         """Remove a user. KeyError for an unknown one."""
@@ -170,7 +199,7 @@ class Stream:
         try:
             after = self._after(user, one)
             inputs = self._text(one.values) if self.vocabulary else self._numbers(one.values)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RuntimeError, OverflowError) as error:
             raise ValueError(f"user {one.user!r}: {error}") from None
         stops = [len(inputs)]
         if self.end and self.vocabulary:
@@ -190,21 +219,25 @@ class Stream:
         if time is None and self.gap is not None:
             raise ValueError(f"has no time, which the rule gap={self.gap} needs")
         if time is not None:
-            if not isinstance(time, (int, float)) or not math.isfinite(time):
+            if not isinstance(time, numbers.Real) or isinstance(time, bool) or not math.isfinite(time):
                 raise ValueError(f"time is {time!r}, not a number of seconds")
+            time = float(time)
             if user.time is not None and time < user.time:
                 raise ValueError(f"time runs backwards, from {user.time} to {time}")
             begins = begins or (self.gap is not None and user.time is not None and time - user.time > self.gap)
         if session is not None:
-            if not isinstance(session, str):
-                raise ValueError(f"session is {session!r}, not a string")
+            check_name("session", session)
             begins = begins or (user.session is not None and session != user.session)
-        return User(user.row, begins, user.time if time is None else time, session or user.session)
+        return User(user.row, begins, user.time if time is None else time, user.session if session is None else session)
 
     def _text(self, values: Any) -> Tensor:
         """Return the indices of a text, (T)."""
         if not isinstance(values, str) or not values:
-            raise ValueError(f"expected a text of at least one character, got {values!r}")
+            raise ValueError(f"expected a text of at least one character, got {str(values)[:40]!r}")
+        if unicodedata.category(values[0])[0] == "M":
+            raise ValueError("the text begins with a combining mark, which belongs to the character before it")
+        if values[-1] == "\r":
+            raise ValueError(r"the text ends with \r, perhaps the first half of \r\n: send both together")
         return self.vocabulary.encode(values, strict=True).to(self.device)  # type: ignore[union-attr]
 
     def _numbers(self, values: Any) -> Tensor:
@@ -219,7 +252,7 @@ class Stream:
             read = torch.as_tensor(values, device=self.device)
             if read.is_floating_point() and not isinstance(values, Tensor):
                 read = torch.as_tensor(values, device=self.device, dtype=torch.float64)  # as exact as Python's numbers
-        except (RuntimeError, OverflowError) as error:
+        except (ValueError, TypeError, RuntimeError, OverflowError) as error:
             raise ValueError(f"expected numbers ({error})") from None
         if read.dtype == torch.bool or read.is_complex():
             raise ValueError(f"expected numbers, got {read.dtype}")
@@ -231,11 +264,14 @@ class Stream:
             read = read.reshape(-1, self.size)
         if read.dim() != 2 or read.size(-1) != self.size or not len(read):
             raise ValueError(f"expected (T, {self.size}) numbers, got {shape}")
-        read = read.to(torch.float64 if self.scaling else self.dtype)
-        if wrong := (~read.isfinite()).nonzero().tolist():
+        scaled = self.scaling.there(read.to(self.scaling.mean)) if self.scaling else read
+        scaled = scaled.to(self.dtype)
+        if wrong := (~scaled.isfinite()).nonzero().tolist():
             step, variable = wrong[0]
-            raise ValueError(f"value {step}, variable {variable}, is {read[step, variable].item()}")
-        return (self.scaling.there(read.to(self.scaling.mean)) if self.scaling else read).to(self.dtype)
+            name = self.features[variable] if self.features else f"variable {variable}"
+            too = f", too large for {self.dtype}" if math.isfinite(read[step, variable]) else ""
+            raise ValueError(f"value {step}, {name}, is {read[step, variable].item()}{too}")
+        return scaled
 
     def _indices(self, read: Tensor) -> Tensor:
         """Return the indices (T), after checking them."""
@@ -251,7 +287,8 @@ class Stream:
         if self.features is None:
             raise ValueError("values have names, but the stream has no `features`")
         if values.keys() != {*self.features}:
-            raise ValueError(f"expected the features {', '.join(self.features)}, got {', '.join(map(str, values))}")
+            names = ", ".join(map(repr, values))[:200]
+            raise ValueError(f"expected the features {', '.join(self.features)}, got {names}")
         return [values[name] for name in self.features]
 
     # ---- The model ----
@@ -281,7 +318,10 @@ class Stream:
             return outputs
         if self.change:
             outputs = outputs + torch.cat([piece.inputs for piece in pieces])[:, self.target, None]
-        return self.scaling.back(outputs.to(self.scaling.mean), self.target)
+        outputs = self.scaling.back(outputs.to(self.scaling.mean), self.target)
+        if not outputs.isfinite().all():
+            raise FloatingPointError(f"user {pieces[0].user!r}: the prediction is too large in the unit of the target")
+        return outputs
 
     @contextmanager
     def _restored(self, rows: Tensor) -> Iterator[None]:
@@ -294,8 +334,8 @@ class Stream:
                 leaf[rows] = kept
             raise
 
-    def _sample(self) -> Tensor:
-        """Return inputs to try the model on."""
+    def sample(self) -> Tensor:
+        """Return inputs to try the model on, always the same: (4, 3), or (4, 3, features)."""
         generator = torch.Generator().manual_seed(0)
         if self.choices is not None:
             return torch.randint(self.choices, SAMPLE, generator=generator).to(self.device)
@@ -305,10 +345,18 @@ class Stream:
 
     def _check_settings(self) -> None:
         """Raise ValueError for settings that exclude each other."""
-        if self.end is not None and (self.vocabulary is None or self.end not in self.vocabulary):
+        if self.end is not None and (
+            self.vocabulary is None or not isinstance(self.end, str) or self.end not in self.vocabulary
+        ):
             raise ValueError(f"end={self.end!r} must be a character of the vocabulary")
-        if self.gap is not None and not 0 < self.gap < math.inf:
-            raise ValueError(f"gap must be a positive number of seconds, not {self.gap}")
+        if self.gap is not None:
+            if not isinstance(self.gap, numbers.Real) or not 0 < self.gap < math.inf:
+                raise ValueError(f"gap must be a positive number of seconds, not {self.gap!r}")
+            self.gap = float(self.gap)
+        if isinstance(self.target, bool) or not isinstance(self.target, int):
+            raise ValueError(f"target must be the position of a variable, not {self.target!r}")
+        if self.features and len({*self.features}) < len(self.features):
+            raise ValueError(f"two features have one name: {', '.join(self.features)}")
         if self.vocabulary is not None and (self.scaling or self.features):
             raise ValueError("a vocabulary reads characters, scaling and features are for numbers: give one of them")
         if self.change and self.scaling is None:
@@ -316,7 +364,9 @@ class Stream:
 
     def _check_sizes(self) -> None:
         """Raise ValueError if the vocabulary, or the scaling, is not of the model's size."""
-        weight = next(self.model.parameters())
+        weight = next(self.model.parameters(), None)
+        if weight is None:
+            raise ValueError(f"{type(self.model).__name__} has no parameters")
         self.dtype, self.device = weight.dtype, weight.device
         if self.vocabulary is not None and len(self.vocabulary) != self.choices:
             raise ValueError(f"the vocabulary has {len(self.vocabulary)} characters, the model reads {self.choices}")

@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from companion.layers.minimal import LogMinGRU, MinGRU, MinLSTM
 from companion.layers.mlstm import MLSTM
 from companion.layers.rnn import RNN
 from companion.layers.selective import SelectiveSSM
-from companion.learning.sequence_model import OneHot, SequenceModel
+from companion.learning.sequence_model import OneHot, SequenceModel, evaluation_of
 from companion.learning.series import Scaling
 from companion.learning.stream.states import User
 from companion.learning.text import Vocabulary
@@ -42,7 +43,8 @@ def describe(module: nn.Module) -> dict[str, Any] | None:
     """Return a module's class and arguments as JSON can hold them; None for a class that is not known here."""
     if type(module) is SequenceModel:
         parts = {"embedding": describe(module.embedding), "recurrent": describe(module.recurrent)}
-        return None if None in parts.values() else parts | {"num_outputs": module.linear.out_features}
+        parts["num_outputs"] = getattr(module.linear, "out_features", None)
+        return None if None in parts.values() else parts
     if type(module) is Blocks:
         layers = [describe(layer) for layer in module.layers]
         return None if None in layers else {"blocks": layers}
@@ -69,12 +71,15 @@ def build(description: dict[str, Any], dtype: torch.dtype) -> Any:
 
 def save_stream(stream: Any, path: str | Path) -> None:
     """Write a stream to a file, which is replaced as a whole."""
-    path = Path(path)
+    path = Path(os.path.realpath(path))  # a link stays a link
     if not path.parent.is_dir() or path.is_dir():
         raise ValueError(f"{str(path)!r} is a folder, or in none; give the path of a file, such as run.safetensors")
     rows = torch.tensor([user.row for user in stream.users.values()], dtype=torch.int64)
     tensors = {f"model.{name}": weight for name, weight in stream.model.state_dict().items()}
     tensors |= {f"state.{k}": leaf[rows] for k, leaf in enumerate(stream.states.leaves)}
+    users = {name: [user.begins, user.time, user.session] for name, user in stream.users.items()}
+    tensors["users"] = torch.tensor(list(json.dumps(users).encode()), dtype=torch.uint8)  # may be long
+    tensors["sample"] = outputs_of(stream)
     scaling, vocabulary = stream.scaling, stream.vocabulary
     if scaling is not None:
         tensors |= {"scaling.mean": scaling.mean, "scaling.std": scaling.std}
@@ -84,21 +89,47 @@ def save_stream(stream: Any, path: str | Path) -> None:
         "dtype": str(stream.dtype).removeprefix("torch."),
         "vocabulary": vocabulary and vocabulary.characters,
         "options": {name: getattr(stream, name) for name in OPTIONS},
-        "users": {name: [user.begins, user.time, user.session] for name, user in stream.users.items()},
         "notes": stream.notes,
     }
-    text = json.dumps(settings, ensure_ascii=False, allow_nan=False)
+    try:
+        text = json.dumps(settings, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the notes, or the settings of the model, cannot be written as JSON: {error}") from None
     metadata = {"format": FORMAT, "version": str(VERSION), "settings": text, "checksum": checksum(tensors, text)}
-    unfinished = path.with_name(path.name + ".unfinished")
-    save_file(tensors, unfinished, metadata)
-    with unfinished.open("rb+") as file:
-        os.fsync(file.fileno())  # a power failure leaves the old file or the new one
-    os.replace(unfinished, path)
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
+    try:
+        save_file(tensors, unfinished, metadata)
+        if path.exists():
+            shutil.copymode(path, unfinished)
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())  # a power failure leaves the old file or the new one
+        os.replace(unfinished, path)
+    except SafetensorError as error:  # no space, no permission
+        raise OSError(f"{str(path)!r} cannot be written: {error}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def outputs_of(stream: Any) -> Tensor:
+    """Return the model's outputs for the sample: a model that is loaded must compute the same."""
+    with evaluation_of(stream.model):
+        return stream.model(stream.sample(), None)[0]
 
 
 def load_stream(kind: Any, path: str | Path, model: Any = None) -> Any:
     """Return the stream in a file. See `Stream.load`."""
     tensors, settings = read(Path(path))
+    try:
+        return rebuilt(kind, path, model, tensors, settings)
+    except (KeyError, TypeError, AttributeError, RuntimeError, IndexError) as error:
+        raise ValueError(
+            f"{str(path)!r} does not describe its model fully, or was not written by `Stream.save`: {error!r}. If it is"
+            " your file, pass the model as `model`"
+        ) from error
+
+
+def rebuilt(kind: Any, path: str | Path, model: Any, tensors: dict[str, Tensor], settings: dict[str, Any]) -> Any:
+    """Return the stream of what `read` returns. Errors of many kinds for a file that was not written by `save`."""
     weights = {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name.startswith("model.")}
     if model is None:
         if settings["model"] is None:
@@ -113,26 +144,31 @@ def load_stream(kind: Any, path: str | Path, model: Any = None) -> Any:
     vocabulary = settings["vocabulary"] and Vocabulary.of(settings["vocabulary"])
     stream = kind(model, vocabulary=vocabulary, scaling=scaling, **settings["options"])
     stream.notes = settings["notes"]
-    for row, (name, (begins, time, session)) in enumerate(settings["users"].items()):
+    if not torch.allclose(outputs_of(stream).cpu(), tensors["sample"], rtol=1e-4, atol=1e-5):
+        raise ValueError(f"{str(path)!r} has the states of another model, with the same weights and other outputs")
+    users = json.loads(bytes(tensors["users"].tolist()))
+    for row, (name, (begins, time, session)) in enumerate(users.items()):
         stream.users[name] = User(row, begins, time, session)
     kept = [tensors[f"state.{k}"].to(stream.device) for k in range(len(stream.states.leaves))]
-    if any(leaf.shape[1:] != empty.shape[1:] for leaf, empty in zip(kept, stream.states.leaves, strict=True)):
-        raise ValueError(f"{str(path)!r} has states of another size than the model's")
+    for leaf, empty in zip(kept, stream.states.leaves, strict=True):
+        if (leaf.dtype, leaf.shape) != (empty.dtype, (len(users), *empty.shape[1:])):
+            raise ValueError(f"{str(path)!r} has other states than its users and model: {tuple(leaf.shape)}")
     stream.states.leaves = kept
     return stream
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors and the settings in a file. Errors: `Stream.load`."""
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    if path.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder; give the path of a file, such as run.safetensors")
+    path.open("rb").close()  # FileNotFoundError, PermissionError
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise ValueError(f"{str(path)!r} is cut, or no safetensors file ({error})") from None
-    if metadata.get("format") != FORMAT:
+    if metadata.get("format") != FORMAT or not {"version", "settings", "checksum"} <= metadata.keys():
         raise ValueError(f"{str(path)!r} is a safetensors file, but none of a stream")
     if metadata["version"] != str(VERSION):
         raise ValueError(f"{str(path)!r} is of version {metadata['version']}, this program reads version {VERSION}")

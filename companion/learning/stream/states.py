@@ -74,6 +74,8 @@ class States:
     def put(self, rows: Tensor, state: Any) -> None:
         """Store the state of these rows, as the model returned it."""
         for leaf, new, dim in zip(self.leaves, tensors(state), self.users, strict=True):
+            if new.movedim(dim, 0).shape != (len(rows), *leaf.shape[1:]):
+                raise ValueError(f"the state has changed its shape to {tuple(new.shape)}: it must keep its size")
             leaf[rows] = new.movedim(dim, 0)
 
 
@@ -118,7 +120,10 @@ def check_steps(model: Any, inputs: Tensor, outputs: Tensor) -> None:
     near = size * (1e-9 if outputs.dtype == torch.float64 else 1e-4)
     state, steps = None, []
     for x in inputs:
-        y, state = model(x[None], state)
+        y, after = model(x[None], state)
+        if state is not None and [t.shape for t in tensors(after)] != [t.shape for t in tensors(state)]:
+            raise ValueError("the state grows: after two steps it has other shapes than after one")
+        state = after
         steps.append(y)
     if not torch.allclose(torch.cat(steps), outputs, rtol=0, atol=near):
         raise ValueError(
