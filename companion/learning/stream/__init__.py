@@ -233,7 +233,7 @@ class Stream:
     def _text(self, values: Any) -> Tensor:
         """Return the indices of a text, (T)."""
         if not isinstance(values, str) or not values:
-            raise ValueError(f"expected a text of at least one character, got {str(values)[:40]!r}")
+            raise ValueError(f"expected a text of at least one character, got {repr(values)[:40]}")
         if unicodedata.category(values[0])[0] == "M":
             raise ValueError("the text begins with a combining mark, which belongs to the character before it")
         if values[-1] == "\r":
