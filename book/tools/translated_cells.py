@@ -31,7 +31,6 @@ OWN_OUTPUTS = {
     "surprise#guess-figure",
     "first_network#ten-lines", "first_network#how-many", "first_network#pieces-known",
     "first_network#solution-bug", "first_network#solution-shuffled",
-    "series#own-compared",
 }  # fmt: skip
 # Functions of companion.check, whose argument `lang` is the edition's language.
 CHECKER = {"check", "progress", "student", "variant"}
@@ -41,7 +40,6 @@ OWN_CODE = {
     "language_model#text-loaded",
     "units#settings",
     "first_network#language",
-    "series#own-compared",
 }
 NO_FUNCTIONS = "", ""
 # A cell to which editions add reading in their own language.

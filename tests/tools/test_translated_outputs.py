@@ -156,4 +156,4 @@ def test_only_some_chapters_need_their_own_run():
         if path.suffix == ".ipynb" and path.parent.name == "ja" and "/" not in page
     }
     needed = {page for page in chapters if translations.cells_to_run("ja", page)}
-    assert needed == {"assignments", "attention", "first_network", "language_model", "series", "units"}
+    assert needed == {"assignments", "attention", "first_network", "language_model", "units"}

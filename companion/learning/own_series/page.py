@@ -5,8 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from IPython.display import display
-
+from companion.extra import notebook_extra
 from companion.learning.own_series.comparison import Comparison, compare, decimals
 from companion.learning.own_series.notebook import notebook_name, to_notebook
 from companion.learning.own_series.series import read_csv
@@ -42,6 +41,9 @@ def show(file: str, value: str | None = None, time: str | None = None, machine: 
 
 def send(**message: Any) -> None:
     """Send the page a message."""
+    with notebook_extra():
+        from IPython.display import display
+
     display({MIME: message, "text/plain": ""}, raw=True)
 
 
