@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from companion.export import c_source
 from companion.export.c_file import GATES, pieces
 from companion.export.c_parts import Network, parameters, parts_of, to_int8, weights_of
+from companion.export.checks import check_path
 
 ELEMENTWISE = {"LSTM": 3, "GRU": 3, "MinGRU": 2}  # products for each unit, besides those with weights
 
@@ -55,10 +56,7 @@ def to_c(model: nn.Module, path: str | Path, *, int8: bool = False) -> Costs:
     """
     network = parts_of(model)
     path = Path(path)
-    if path.is_dir():
-        raise ValueError(f"{str(path)!r} is a folder; give the path of a file in it, such as network.c")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write {path.name} into")
+    check_path(path, "network.c")
     weights = weights_of(network)
     costs = costs_of(network, weights, int8)
     path.write_text("\n".join(pieces(network, weights, costs, int8)), encoding="utf-8", newline="\n")

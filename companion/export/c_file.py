@@ -27,11 +27,12 @@ def pieces(network: Network, weights: dict[str, Tensor], costs: object, int8: bo
     yield "\n".join(
         ["struct network_state {", *(f"    float {name}{size}; /* {what} */" for name, size, what in fields), "};", ""]
     )
-    yield c_source.INT8 if int8 else c_source.FLOAT
+    numbers = c_source.NUMBERS[int8]
+    yield Template(c_source.MATRIX).substitute(numbers)
     if reads == "table":
-        yield c_source.INT8_ROW if int8 else c_source.FLOAT_ROW
+        yield Template(c_source.ROW).substitute(numbers)
     if reads == "one-hot":
-        yield c_source.INT8_COLUMN if int8 else c_source.FLOAT_COLUMN
+        yield Template(c_source.COLUMN).substitute(numbers)
     yield c_source.FUNCTIONS
     if kind != "MinGRU":
         yield c_source.TANH

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from companion.export.checks import check_sizes
 from companion.layers.embedding import Embedding
 from companion.layers.gru import GRUStep
-from companion.layers.linear import Linear
 from companion.layers.lstm import LSTMStep
 from companion.layers.minimal import MinGRUStep
 from companion.layers.recurrent import RNNBase
@@ -38,15 +38,7 @@ def parts_of(model: Any) -> Network:
     for option in ("bidirectional", "proj_size"):
         if value := getattr(recurrent, option, None):
             raise ValueError(f"a layer with {option}={value} cannot be written as C: make it without {option}")
-    if not isinstance(linear, nn.Linear | Linear):
-        raise ValueError(f"linear must be a linear layer, not {type(linear).__name__}")
-    size = getattr(embedding, "embedding_dim", recurrent.input_size)
-    if size != recurrent.input_size:
-        raise ValueError(f"the embedding makes {size} features, the recurrent layer reads {recurrent.input_size}")
-    if linear.in_features != recurrent.hidden_size:
-        raise ValueError(
-            f"the recurrent layer makes {recurrent.hidden_size} features, the linear layer reads {linear.in_features}"
-        )
+    check_sizes(embedding, recurrent, linear)
     return Network(kind, reads, embedding, recurrent, linear)
 
 

@@ -43,81 +43,53 @@ LAYERS = {
     "MinGRU": "struct matrix W_ih;\n    const float *b; /* or 0 */",
 }
 
-FLOAT = """\
-struct matrix {
+# How float32 and int8 weights differ, by whether they are int8: what is filled into the next three.
+NUMBERS = {
+    False: {
+        "storage": "", "type": "float", "w": "w", "scales": "",
+        "sum": "Σ_k W_jk x_k", "by_row": "", "by_i": "",
+    },
+    True: {
+        "storage": "/* W_jk = scales[j] * numbers[j][k] */\n", "type": "int8_t", "w": "q",
+        "scales": "    const float *scales;\n",
+        "sum": "s_j Σ_k q_jk x_k", "by_row": "W->scales[j] * ", "by_i": "W->scales[i] * ",
+    },
+}  # fmt: skip
+MATRIX = """\
+${storage}struct matrix {
     int rows, columns;
-    const float *numbers;
-};
+    const $type *numbers;
+$scales};
 
 /* y = W x + b. b may be 0, which adds nothing, or y itself. */
 static void affine(float *y, const struct matrix *W, const float *x, const float *b)
 {
-    const float *w = W->numbers;
+    const $type *$w = W->numbers;
     for (int j = 0; j < W->rows; j++) {
-        /* y_j = Σ_k W_jk x_k  +  b_j */
+        /* y_j = $sum  +  b_j */
         float sum = 0;
         for (int k = 0; k < W->columns; k++)
-            sum += *w++ * x[k];
-        y[j] = sum + (b ? b[j] : 0);
+            sum += *$w++ * x[k];
+        y[j] = ${by_row}sum + (b ? b[j] : 0);
     }
 }
 """
-FLOAT_ROW = """\
+ROW = """\
 /* x = row i of W */
 static void row(float *x, const struct matrix *W, int i)
 {
-    const float *w = W->numbers + (long)i * W->columns;
+    const $type *$w = W->numbers + (long)i * W->columns;
     for (int k = 0; k < W->columns; k++)
-        x[k] = w[k];
+        x[k] = $by_i$w[k];
 }
 """
-FLOAT_COLUMN = """\
+COLUMN = """\
 /* y = column i of W, plus b */
 static void column(float *y, const struct matrix *W, int i, const float *b)
 {
-    const float *w = W->numbers + i;
-    for (int j = 0; j < W->rows; j++, w += W->columns)
-        y[j] = *w + (b ? b[j] : 0);
-}
-"""
-
-INT8 = """\
-/* W_jk = scales[j] * numbers[j][k] */
-struct matrix {
-    int rows, columns;
-    const int8_t *numbers;
-    const float *scales;
-};
-
-/* y = W x + b. b may be 0, which adds nothing, or y itself. */
-static void affine(float *y, const struct matrix *W, const float *x, const float *b)
-{
-    const int8_t *q = W->numbers;
-    for (int j = 0; j < W->rows; j++) {
-        /* y_j = s_j Σ_k q_jk x_k  +  b_j */
-        float sum = 0;
-        for (int k = 0; k < W->columns; k++)
-            sum += *q++ * x[k];
-        y[j] = W->scales[j] * sum + (b ? b[j] : 0);
-    }
-}
-"""
-INT8_ROW = """\
-/* x = row i of W */
-static void row(float *x, const struct matrix *W, int i)
-{
-    const int8_t *q = W->numbers + (long)i * W->columns;
-    for (int k = 0; k < W->columns; k++)
-        x[k] = W->scales[i] * q[k];
-}
-"""
-INT8_COLUMN = """\
-/* y = column i of W, plus b */
-static void column(float *y, const struct matrix *W, int i, const float *b)
-{
-    const int8_t *q = W->numbers + i;
-    for (int j = 0; j < W->rows; j++, q += W->columns)
-        y[j] = W->scales[j] * *q + (b ? b[j] : 0);
+    const $type *$w = W->numbers + i;
+    for (int j = 0; j < W->rows; j++, $w += W->columns)
+        y[j] = $by_row*$w + (b ? b[j] : 0);
 }
 """
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from companion.export.checks import check_path, check_sizes
 from companion.export.onnx_graph import Graph
 from companion.layers import elsewhere
 from companion.layers.embedding import Embedding
 from companion.layers.gru import GRUStep
-from companion.layers.linear import Linear
 from companion.layers.lstm import LSTMStep
 from companion.layers.minimal import LogMinGRUStep, MinGRUStep, MinLSTMStep
 from companion.layers.recurrent import RNNBase
@@ -62,10 +62,7 @@ def to_onnx(model: nn.Module, path: str | Path, *, lengths: bool = False) -> Non
     """
     onnx = imported()
     network, path = parts_of(model), Path(path)
-    if path.is_dir():
-        raise ValueError(f"{str(path)!r} is a folder; give the path of a file in it, such as network.onnx")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write {path.name} into")
+    check_path(path, "network.onnx")
     graph = Graph(onnx)
     write_network(graph, network, lengths)
     onnx.save(graph.model(type(model).__name__), path)
@@ -96,14 +93,7 @@ def parts_of(model: Any) -> Network:
         raise ValueError(f"a layer with proj_size={layer.proj_size} cannot be written: the LSTM of ONNX has none")
     if not missing:
         check_embedding(embedding)
-        if not isinstance(linear, nn.Linear | Linear):
-            raise ValueError(f"linear must be a linear layer, not {type(linear).__name__}")
-        made, read = getattr(embedding, "embedding_dim", layer.input_size), layer.input_size
-        if made != read:
-            raise ValueError(f"the embedding makes {made} features, the recurrent layer reads {read}")
-        made, read = layer.hidden_size * (2 if layer.bidirectional else 1), linear.in_features
-        if made != read:
-            raise ValueError(f"the recurrent layer makes {made} features, the linear layer reads {read}")
+        check_sizes(embedding, layer, linear)
     for name, parameter in model.named_parameters():
         if not parameter.detach().float().isfinite().all():
             raise ValueError(f"{name} has numbers that float32 cannot hold: infinite ones, or nan")

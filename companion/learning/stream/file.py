@@ -120,7 +120,7 @@ def load_stream(kind: Any, path: str | Path, model: Any = None) -> Any:
     """Return the stream in a file. See `Stream.load`."""
     tensors, settings = read(Path(path))
     try:
-        return rebuilt(kind, path, model, tensors, settings)
+        return build_stream(kind, path, model, tensors, settings)
     except (KeyError, TypeError, AttributeError, RuntimeError, IndexError) as error:
         raise ValueError(
             f"{str(path)!r} does not describe its model fully, or was not written by `Stream.save`: {error!r}. If it is"
@@ -128,7 +128,7 @@ def load_stream(kind: Any, path: str | Path, model: Any = None) -> Any:
         ) from error
 
 
-def rebuilt(kind: Any, path: str | Path, model: Any, tensors: dict[str, Tensor], settings: dict[str, Any]) -> Any:
+def build_stream(kind: Any, path: str | Path, model: Any, tensors: dict[str, Tensor], settings: dict[str, Any]) -> Any:
     """Return the stream of what `read` returns. Errors of many kinds for a file that was not written by `save`."""
     weights = {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name.startswith("model.")}
     if model is None:
