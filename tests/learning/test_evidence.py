@@ -348,3 +348,16 @@ def test_speed_is_complete(program):
         assert [tuple(run["size"]) for run in runs] == module.SIZES
         assert all(run.keys() == {"what", "size", *module.WAYS} and run["nn.LSTM"] == 1 for run in runs)
     assert [tuple(run["size"]) for run in evidence.load("speed", what="length")] == module.LONGER
+
+
+def test_what_a_page_says_of_speed():
+    first, *others = evidence.load("speed", what="time")
+    gains = [run["loop"] / run[way] for run in others for way in ("tree", "scan")]
+    assert (round(min(gains), 1), round(max(gains), 1)) == (1.5, 7.6)
+    assert all(1 < first["loop"] / first[way] < 1.1 for way in ("tree", "scan"))
+    assert others[1]["loop"] > 1 and others[2]["scan"] < min(others[0]["scan"], others[1]["scan"])
+    for run in evidence.load("speed", what="kept"):
+        assert 0.3 < run["scan"] < 0.34 and abs(run["scan"] - run["loop"]) < 0.002
+    short, *_, long = evidence.load("speed", what="length")
+    length = long["size"][0] / short["size"][0]
+    assert long["seconds"] / short["seconds"] <= length and abs(long["kept"] / short["kept"] / length - 1) < 0.01

@@ -23,13 +23,26 @@ FINISHED = [edition.language for edition in finished()]
 LABELS = {edition.language: edition.words.get("Show the solution", "Show the solution") for edition in finished()}
 
 
+class UniqueKeys(yaml.SafeLoader):
+    """Load YAML, and refuse a key that comes twice in a mapping: the second would replace the first."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value]
+        assert len({*keys}) == len(keys), f"twice: {max(keys, key=keys.count)}, after line {node.start_mark.line}"
+        return super().construct_mapping(node, deep)
+
+
+def load_queries(name):
+    """Return a file of tests/site/queries."""
+    return yaml.load((ROOT / f"tests/site/queries/{name}.yml").read_text(encoding="utf-8"), UniqueKeys)
+
+
 def read_queries(name):
     """Return the pairs of a query and its page in a file of tests/site/queries."""
-    pages = yaml.safe_load((ROOT / f"tests/site/queries/{name}.yml").read_text(encoding="utf-8"))
-    return [(query, page) for page, queries in pages.items() for query in queries]
+    return [(query, page) for page, queries in load_queries(name).items() for query in queries]
 
 
-SECTION_QUERIES = yaml.safe_load((ROOT / "tests/site/queries/sections.yml").read_text(encoding="utf-8"))
+SECTION_QUERIES = load_queries("sections")
 QUERIES = {language: read_queries("all") + read_queries(language) for language in FINISHED}
 
 # Runs the search without showing the results; returns [page, anchor of its section, excerpt] for each, best first.
