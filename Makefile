@@ -9,7 +9,7 @@
 # make prove PART=models  test a part: models, checker, grader, pages, or rest (the tests that `make test` leaves out)
 # make fuzz       compare the models and the small torch with torch in over 10,000 random configurations, and the
 #                 small torch in 5,000 random programs
-# make outside    compare matrix states and mLSTM with the package transformers, and the scan in Triton with the loop;
+# make outside    compare layers of released models with the package transformers, and the scan in Triton with the loop;
 #                 needs a network
 # make card       on a graphics card: test layers and learning, compare its messages, measure, store the evidence
 # make pdf        build the website, and print every edition as a PDF; needs Chromium
@@ -95,7 +95,8 @@ outside: $(ENVIRONMENT)
 	$(BIN)/python -m venv _build/outside
 	$(BIN)/python -c "import sysconfig as s; print(s.get_path('purelib'))" > $$(_build/outside/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/book.pth
 	_build/outside/bin/python -m pip install --quiet --editable .[outside]
-	_build/outside/bin/python -m pytest tests/layers/against_transformers.py tests/layers/against_triton.py
+	_build/outside/bin/python -m pytest tests/layers/against_transformers.py tests/layers/against_released.py \
+		tests/layers/against_triton.py
 
 card: $(ENVIRONMENT)
 	$(BIN)/python benchmarks/card.py $(STEP)

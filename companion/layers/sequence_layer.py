@@ -25,11 +25,12 @@ class SequenceLayer(nn.Module):
 
     `state` is the state returned by the call before; zeros if None. input_size: features of the input. hidden_size:
     features of the output. batch_first: batches are (B, T, features). Parameters: `weight_ih_l0` (rows, input_size) and
-    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size. TypeError for sizes that are not integers. ValueError for
-    sizes below 1.
+    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size; no bias in a subclass whose `bias` is False. TypeError
+    for sizes that are not integers. ValueError for sizes below 1.
     """
 
     num_layers, bidirectional, proj_size = 1, False, 0
+    bias = True
 
     def __init__(
         self,
@@ -46,13 +47,14 @@ class SequenceLayer(nn.Module):
         self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
         self.parts = self.rows()
         self.weight_ih_l0 = nn.Parameter(torch.empty(sum(self.parts), input_size, device=device, dtype=dtype))
-        self.bias_ih_l0 = nn.Parameter(torch.empty(sum(self.parts), device=device, dtype=dtype))
+        bias = nn.Parameter(torch.empty(sum(self.parts), device=device, dtype=dtype)) if self.bias else None
+        self.register_parameter("bias_ih_l0", bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw the weights and biases of the linear map from U(-k, k) with k = 1 / sqrt(input_size)."""
         k = 1 / math.sqrt(self.input_size)
-        for parameter in (self.weight_ih_l0, self.bias_ih_l0):
+        for parameter in (self.weight_ih_l0, self.bias_ih_l0)[: 1 + self.bias]:
             nn.init.uniform_(parameter, -k, k)
 
     def rows(self) -> list[int]:
@@ -74,6 +76,13 @@ class SequenceLayer(nn.Module):
         """
         raise NotImplementedError
 
+    def run_padded(self, lengths: Tensor | None, *parts_and_state: Any) -> tuple[Tensor, State]:
+        """Do as `run`. lengths: the steps of each sequence, (B), where the others are padding; None if all are steps.
+
+        A layer that `still` does not keep from changing its state in padding uses them.
+        """
+        return self.run(*parts_and_state)
+
     def forward(self, input: Sequences, state: Tensor | State | None = None) -> tuple[Sequences, Any]:
         """Run over whole sequences.
 
@@ -92,14 +101,16 @@ class SequenceLayer(nn.Module):
         # half precision has too few digits for gates and for sums over time
         wide = torch.promote_types(dtype, torch.float32)
         # W x_t + b, in its parts
-        sums = affine(x, self.weight_ih_l0, self.bias_ih_l0).to(wide)
+        sums, lengths = affine(x, self.weight_ih_l0, self.bias_ih_l0).to(wide), None
         if isinstance(input, PackedSequence):
             # pad the batch to a rectangle with steps that change nothing
             T, B = len(input.batch_sizes), len(state[0])
             places = rectangle(input.batch_sizes.tolist(), x.device)
+            lengths = (input.batch_sizes[:, None] > torch.arange(B)).sum(0).to(x.device)
             still = torch.cat([sums.new_full((rows,), x) for rows, x in zip(self.parts, self.still(), strict=True)])
             sums = still.repeat(T * B, 1).index_copy(0, places, sums).unflatten(0, (T, B))
-        output, state = self.run(*sums.split(self.parts, dim=-1), tuple(s.to(wide) for s in state))
+        state = tuple(s.to(wide) for s in state)
+        output, state = self.run_padded(lengths, *sums.split(self.parts, dim=-1), state)
         output, state = output.to(dtype), tuple(s.to(dtype) for s in state)
         if isinstance(input, PackedSequence):
             output = PackedSequence(output.flatten(0, 1).index_select(0, places), *input[1:])
