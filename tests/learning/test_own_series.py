@@ -296,7 +296,11 @@ def test_a_difference_is_clear_only_beyond_the_chance_of_blocks_and_seeds():
         ([1.2] * 200, (1.2, 1.2), "simple_clear"),
         ([1.2] * 200, (1.0, 1.4), "simple_unclear"),
     ):
-        assert judge([last, linear, score("lstm", errors, seeds)])[0].key == expected
+        first, second = judge([last, linear, score("lstm", errors, seeds)])
+        assert first.key == expected
+        assert second.key == "gain" and second.values["winner"].key == (
+            "lstm" if expected == "lstm_clear" else "linear"
+        )
     assert judge([last, score("lstm", [3.1] * 200, (3.1,))])[1].key == "nothing"
 
 

@@ -262,13 +262,14 @@ def judge(scores: list[Score]) -> list[Note]:
     }
     key = ("lstm" if winner is lstm else "simple") + ("_clear" if clear else "_unclear")
     found = [Note("verdicts", key, values)]
-    if best is last and not (winner is lstm and clear):
+    taken = lstm if winner is lstm and clear else best
+    if taken is last:
         found.append(Note("verdicts", "nothing", {}))
-    elif winner is not last and not clearly_smaller(winner, last):
-        found.append(Note("verdicts", "no_gain", {"winner": Note("table", winner.key, {})}))
-    elif winner is not last:
-        gain = 100 * (1 - winner.error / last.error)
-        found.append(Note("verdicts", "gain", {"gain": f"{gain:.0f}", "winner": Note("table", winner.key, {})}))
+    elif not clearly_smaller(taken, last):
+        found.append(Note("verdicts", "no_gain", {}))
+    else:
+        gain = 100 * (1 - taken.error / last.error)
+        found.append(Note("verdicts", "gain", {"gain": f"{gain:.0f}", "winner": Note("table", taken.key, {})}))
     return found
 
 
