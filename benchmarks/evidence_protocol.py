@@ -8,6 +8,7 @@ that ends with FloatingPointError is stored with `diverged`.
 """
 
 import argparse
+import bisect
 import functools
 import importlib
 import multiprocessing
@@ -29,10 +30,19 @@ def parameters(kind, input_size, hidden_size):
     return count(getattr(companion, kind)(input_size, hidden_size, device="meta"))
 
 
+def nearest(sizes, number_of, wanted):
+    """Return the one of some increasing sizes whose number is nearest to the wanted one.
+
+    number_of: a function that increases with the size.
+    """
+    above = bisect.bisect_left(sizes, wanted, key=number_of)
+    return min(sizes[max(0, above - 1) : above + 1], key=lambda size: abs(number_of(size) - wanted))
+
+
 def equal_size(kind, input_size, hidden_size):
     """Return the number of units that gives a layer about as many parameters as an LSTM of `hidden_size`."""
     wanted = parameters("LSTM", input_size, hidden_size)
-    return min(range(1, 5 * hidden_size), key=lambda size: abs(parameters(kind, input_size, size) - wanted))
+    return nearest(range(1, 5 * hidden_size), lambda size: parameters(kind, input_size, size), wanted)
 
 
 def sized(make, wanted):
@@ -42,7 +52,7 @@ def sized(make, wanted):
     """
     with torch.device("meta"):
         off = lambda size: abs(count(make(size)) - wanted)  # noqa: E731
-        size = min(range(2, 400, 2), key=off)
+        size = nearest(range(2, 400, 2), lambda size: count(make(size)), wanted)
         if off(size) > 0.04 * wanted:
             size = min((size - 1, size + 1), key=off)
     return make(size)

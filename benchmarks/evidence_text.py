@@ -16,7 +16,7 @@ import sys
 import time
 
 import torch
-from evidence_protocol import count, main, numbers_of_state
+from evidence_protocol import count, main, nearest, numbers_of_state
 from torch import nn
 from torch.nn import functional as F
 
@@ -128,7 +128,7 @@ def equal_size(kind, num_layers):
     with torch.device("meta"):
         wanted = count(new_model("LSTM", EQUAL_TO, 1))
         multiples = range(heads, 400, heads)  # of the number of heads
-        return min(multiples, key=lambda size: abs(count(new_model(kind, size, num_layers)) - wanted))
+        return nearest(multiples, lambda size: count(new_model(kind, size, num_layers)), wanted)
 
 
 def methods():

@@ -4,6 +4,7 @@ A run trains one network by Adam, whose learning rate rises and falls once. What
 is chosen by ("choose") and what is reported ("test") are three parts of the data.
 """
 
+import functools
 import math
 import statistics
 import time
@@ -99,6 +100,7 @@ def run(part: str, make: Make, seed: int, learning_rate: float) -> dict[str, Any
     return counted | best | (cost(layer) if name == "text" else {})
 
 
+@functools.cache
 def baselines(part: str) -> dict[str, float]:
     """Return the results of guessing, and of counts of what followed the last four inputs.
 
