@@ -178,17 +178,19 @@ class Rewritten(Task):
 
     keys, values: their numbers. writes: the number of writes, at least `keys`: each key once, the others at random.
     inputs: indices (writes + keys, B), key * values + value for a write, keys * values + key for a question. targets:
-    of the same shape, the value at the questions, `IGNORED` before. Guessing has an accuracy of 1/values.
+    of the same shape, the value at the questions, `IGNORED` before. Guessing has an accuracy of 1/values. apart: a
+    write takes two steps, its key and then its value; inputs are (2 * writes + keys, B), keys from 0 on and values
+    after them.
     """
 
-    def __init__(self, keys: int, values: int, writes: int, **options: Any) -> None:
+    def __init__(self, keys: int, values: int, writes: int, apart: bool = False, **options: Any) -> None:
         super().__init__(**options)
         if not (keys >= 1 and values >= 2 and writes >= keys):
             raise ValueError(
                 f"there must be a key, two values, and as many writes as keys, not {keys}, {values} and {writes}"
             )
-        self.keys, self.values, self.writes = keys, values, writes
-        self.vocab_size = keys * values + keys
+        self.keys, self.values, self.writes, self.apart = keys, values, writes, apart
+        self.vocab_size = keys + values if apart else keys * values + keys
 
     def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Return one random batch: (inputs, targets)."""
@@ -202,9 +204,13 @@ class Rewritten(Task):
         for key, value in zip(keys, values, strict=True):
             last[key, torch.arange(B)] = value
         asked = random(self.keys, B).argsort(dim=0, stable=True)
-        targets = torch.full((self.writes + self.keys, B), IGNORED)
-        targets[self.writes :] = last.gather(0, asked)
-        return torch.cat([keys * self.values + values, self.keys * self.values + asked]), targets
+        if self.apart:
+            inputs = torch.cat([torch.stack([keys, self.keys + values], dim=1).flatten(0, 1), asked])
+        else:
+            inputs = torch.cat([keys * self.values + values, self.keys * self.values + asked])
+        targets = torch.full_like(inputs, IGNORED)
+        targets[-self.keys :] = last.gather(0, asked)
+        return inputs, targets
 
 
 class Copying(Task):

@@ -162,6 +162,14 @@ def test_rewritten_asks_for_the_last_value(keys, values, writes):
     assert seen == {*range(task.vocab_size)} and first_written == first_asked == {*range(keys)}
 
 
+def test_keys_and_values_apart_are_the_same_writes_in_two_steps():
+    for (one, targets), (two, asked) in zip(Rewritten(3, 4, 7).epoch(0), Rewritten(3, 4, 7, apart=True).epoch(0)):
+        keys, values = two[:14:2], two[1:14:2] - 3
+        assert torch.equal(keys * 4 + values, one[:7]) and torch.equal(two[14:], one[7:] - 12)
+        assert (asked[:14] == IGNORED).all() and torch.equal(asked[14:], targets[7:])
+    assert Rewritten(3, 4, 7, apart=True).vocab_size == 7
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

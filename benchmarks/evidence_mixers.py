@@ -1,0 +1,145 @@
+"""Evidence on the parts of a released layer: the gated delta rule with all of them, without each, and alone.
+
+    python benchmarks/evidence_mixers.py           compute missing runs; an interrupted call can be repeated
+    python benchmarks/evidence_mixers.py --again   recompute all runs
+
+Every kind of layer has as many parameters as an LSTM of 32 units, on the text of 48. In `apart`, keys and values are
+written in steps of their own, and the last value of each of eight keys is asked; `text` is the book's English text, as
+in `companion.bench`. Output: companion/learning/evidence/mixers.json.
+"""
+
+import functools
+import sys
+from unittest import mock
+
+import torch
+from evidence_protocol import count, main, numbers_of_state, sized
+from torch import nn
+
+import companion
+from companion.bench import measure
+from companion.layers import delta_mixer
+from companion.layers.delta_mixer import DeltaMixer, KimiMixer
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.tasks import Rewritten, accuracy
+from companion.learning.training import train
+
+NAME, VERSION = "mixers", 1  # increase when the program computes something else
+METHOD = ("experiment", "kind")
+BATCHES, BATCH_SIZE, EMBEDDING_DIM, HIDDEN_SIZE, HEADS = 400, 32, 16, 32, 2
+CHOOSE, TEST = {"seed": 2000, "batches": 20}, {"seed": 1000, "batches": 50}
+
+
+class WithoutConvolution(DeltaMixer):
+    """A mixer whose convolution sees the current step alone."""
+
+    def reset_parameters(self):
+        super().reset_parameters()
+        if hasattr(self, "conv_weight"):
+            self.conv_weight.data[:] = torch.tensor([0.0, 0, 0, 1])
+            self.conv_weight.requires_grad_(False)
+
+
+class WithoutUnitKeys(DeltaMixer):
+    """A mixer whose queries and keys have any length."""
+
+    def run_padded(self, *arguments):
+        with mock.patch.object(delta_mixer, "unit", lambda x: x):
+            return super().run_padded(*arguments)
+
+
+class WithoutNorm(DeltaMixer):
+    """A mixer without a norm of the output."""
+
+    def run_padded(self, *arguments):
+        with mock.patch.object(delta_mixer, "rms_norm", lambda x, weight, eps: x):
+            return super().run_padded(*arguments)
+
+
+class WithoutGate(DeltaMixer):
+    """A mixer without a gate of the output."""
+
+    def rows(self):
+        q, k, v, _, b, a = super().rows()
+        return [q, k, v, 0, b, a]
+
+    def gate(self, z):
+        return 1.0
+
+
+class WithoutDecay(DeltaMixer):
+    """A mixer that forgets only by the delta rule."""
+
+    def rows(self):
+        return [*super().rows()[:-1], 0]
+
+    def log_alpha(self, a):
+        return a.new_zeros(*a.shape[:-1], self.num_heads)
+
+
+class EvenStart(DeltaMixer):
+    """A mixer whose decays begin near one half, as gates of an LSTM do."""
+
+    def reset_parameters(self):
+        super().reset_parameters()
+        if hasattr(self, "A_log"):
+            self.A_log.data.zero_()
+            self.dt_bias.data.zero_()
+
+
+KINDS = {
+    "all parts": DeltaMixer,
+    "no convolution": WithoutConvolution,
+    "keys of any length": WithoutUnitKeys,
+    "no norm": WithoutNorm,
+    "no output gate": WithoutGate,
+    "no decay": WithoutDecay,
+    "decay begins at 1/2": EvenStart,
+    "a decay for each feature": KimiMixer,
+    "the rule alone": companion.GatedDeltaNet,
+}
+MAKERS = {kind: functools.partial(layer, num_heads=HEADS) for kind, layer in KINDS.items()} | {"LSTM": nn.LSTM}
+
+
+def task_of(**options):
+    """Return the task `apart`."""
+    return Rewritten(8, 8, 16, apart=True, **options)
+
+
+def run(settings):
+    """Train one network, and return its sizes, its result on new sequences, and that by which its rate is chosen.
+
+    settings: the values of `METHOD`, a seed and a learning rate.
+    """
+    experiment, kind, seed, learning_rate = settings
+    torch.set_num_threads(1)
+    if experiment == "text":
+        return measure.run("text", MAKERS[kind], seed, learning_rate)
+    torch.manual_seed(seed)
+    task = task_of(batch_size=BATCH_SIZE, batches=BATCHES, seed=seed)
+    embedding = companion.Embedding(task.vocab_size, EMBEDDING_DIM)
+    layer = sized(lambda size: MAKERS[kind](EMBEDDING_DIM, size), count(nn.LSTM(EMBEDDING_DIM, HIDDEN_SIZE)))
+    model = SequenceModel(embedding, layer, task.values)
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    history = train(model, task, optimizer, 1, progress=False)
+    wrong = {part: round(1 - accuracy(model, task_of(**options)), 4) for part, options in PARTS.items()}
+    _, state = layer(torch.zeros(1, 1, EMBEDDING_DIM))
+    sizes = {"parameters": count(layer), "state": numbers_of_state(state)}
+    return sizes | {"loss": round(history[0].loss, 5)} | wrong
+
+
+PARTS = {"choose": CHOOSE, "test": TEST}
+
+
+def rank(run):
+    """Return what decides between learning rates: the result on the part for choosing, then the loss."""
+    return run["choose"], run["loss"]
+
+
+def methods():
+    """Return all kinds with both tasks."""
+    return [(experiment, kind) for experiment in ("apart", "text") for kind in MAKERS]
+
+
+if __name__ == "__main__":
+    main(sys.modules[__name__])
