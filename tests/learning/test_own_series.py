@@ -4,7 +4,7 @@ import math
 import random
 import re
 import tomllib
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ START = datetime(2024, 1, 31, 22)
 def table(form="{t:%Y-%m-%dT%H:%M},{v}", head="time,value\n", step=timedelta(hours=1), end="\n", keep=lambda k: True):
     """Return the text of a file with a line of this form for each value."""
     lines = [
-        form.format(k=k, t=START + k * step, v=v, comma=str(v).replace(".", ","))
+        form.format(k=k, t=START + k * step, v=v, comma=str(v).replace(".", ","), n=round(60 * v), w=round(600 * v))
         for k, v in enumerate(VALUES)
         if keep(k)
     ]
@@ -34,6 +34,18 @@ def table(form="{t:%Y-%m-%dT%H:%M},{v}", head="time,value\n", step=timedelta(hou
 
 
 EACH_OF_TWO = "".join(f"{START + k * timedelta(hours=1)},{m},{v}\n" for k, v in enumerate(VALUES) for m in "AB")
+HALF = table("{t:%d.%m.%Y};{n:,}", "Tag;Stück\n", timedelta(days=1)).replace(",", ".")  # 600 to 2,100
+ALL = table("{t:%d.%m.%Y};{w:,}", "Tag;Stück\n", timedelta(days=1)).replace(",", ".")  # 6.000 and more
+THREE = table("{t:%Y-%m-%d};{v:.3f}", "t;v\n", timedelta(days=1))
+DAX = table('"{t:%d.%m.%Y}","{n:,},25","{v}%"', '"Datum","Zuletzt","Diff"\n', timedelta(days=1))
+DAX = re.sub(r'"(\d*),(\d*),25"', r'"\1.\2,25"', DAX)
+HOURS = "".join(f"{START + timedelta(days=k // 24):%Y-%m-%d},{k % 24 + 1},{v}\n" for k, v in enumerate(VALUES))
+WORDS_OF = {  # language → encoding, names of columns, a date
+    "en": ("cp1252", "Größe,°C", "{t:%Y-%m-%d}"),
+    "ja": ("cp932", "年月日,気温(℃)", "{t:%Y}年{t:%m}月{t:%d}日"),
+    "ko": ("cp949", "날짜,기온", "{t:%Y}년 {t:%m}월 {t:%d}일"),
+    "zh": ("gb18030", "日期,气温", "{t:%Y}年{t:%m}月{t:%d}日"),
+}
 # name → file, options, and what must come out: the first two values if they are not VALUES', columns, notes
 READ = {
     "plain": (table(), {}, {"step": 3600, "time": "time"}),
@@ -84,6 +96,48 @@ READ = {
     "machines of another name": ("time,wer,value\n" + EACH_OF_TWO, {}, {"machine": "wer", "count": 2 * N}),
     "a gap": (table(keep=lambda k: not 50 < k < 60), {}, {"notes": ["gaps"], "pieces": 2, "count": N - 9}),
     "short gaps": (table(keep=lambda k: k % 50 != 3), {}, {"notes": ["filled"], "pieces": 1, "count": N - 3}),
+    "half with thousands": (HALF, {}, {"first": 600, "notes": ["thousands"]}),
+    "all with thousands": (ALL, {}, {"first": 6000, "notes": ["thousands"]}),
+    "tabs and thousands": (table("{t:%m/%d/%Y}\t{n:,}", "t\tv\n", timedelta(days=1)), {},
+                           {"first": 600, "notes": ["thousands"]}),
+    "quotes and thousands": (table('{t:%Y-%m-%d},"{w:,}"', step=timedelta(days=1)), {},
+                             {"first": 6000, "notes": ["thousands"]}),
+    "decimals beside thousands": (table("{t:%d.%m.%Y};{w:,};3,5", "t;a;b\n").replace(",0", ".0"), {"time": ""},
+                                  {"first": 6000.0, "time": None}),
+    "three decimals": (THREE.replace(";", ","), {}, {}),
+    "three decimals and semicolons": (THREE, {}, {"notes": ["decimals"]}),
+    "three decimals, German": (THREE.replace(".", ","), {}, {}),
+    "three decimals near 2": ("v\n" + "2\n1.998\n2.003\n0\n" * 30, {},
+                              {"first": 2, "time": None, "notes": ["decimals"]}),
+    "1234, so no thousands": ("v\n" + "1234\n5.123\n" * 60, {}, {"first": 1234, "time": None}),
+    "German between commas, thousands": (DAX, {}, {"first": 600.25, "value": "Zuletzt"}),
+    "German between commas, other sign": (DAX, {"value": "Diff"}, {"value": "Diff"}),
+    "wide titles": (table("{t:%d.%m.%Y};{t:%H:%M};{comma};", "Köln;;;\nvom 03.02.2024;;;\n\nTag;Zeit;Grad;Rest\n") +
+                    "Mittel;;6,1;\n", {}, {"value": "Grad", "time": "Tag", "notes": ["above", "no_time"]}),
+    "names again, and units": (table("{t:%Y-%m-%d %H:%M},{v}", "t,v\nUTC,hPa\n") + "t,v\n", {}, {"notes": ["no_time"]}),
+    "an empty first cell": ("t,v,w\n,,\n" + table("{t},{v},1", ""), {}, {"value": "v"}),
+    "years of the last century": ("m,v\n" + "".join(f"{datetime(1949 + k // 12, k % 12 + 1, 1):%b-%y},{v}\n"
+                                  for k, v in enumerate(VALUES)), {}, {"kind": "months", "when": "1949-01"}),
+    "years until the next": ("m,v\n" + "".join(f"{datetime(date.today().year - 8 + k // 12, k % 12 + 1, 1):%b-%y},{v}\n"
+                             for k, v in enumerate(VALUES)), {}, {"when": f"{date.today().year - 8}-01"}),
+    "years to come": ("m,v\n" + "".join(f"{datetime(date.today().year - 2 + k // 12, k % 12 + 1, 1):%b-%y},{v}\n"
+                      for k, v in enumerate(VALUES)), {}, {"when": f"{date.today().year - 2}-01"}),
+    "hours from 1 to 24": ("Datum,Stunde,Preis\n" + HOURS, {}, {"value": "Preis", "when": "2024-01-31 01:00",
+                           "times": ["Datum", "Stunde"], "step": 3600}),
+    "hours of a day": (table("{t:%Y-%m-%d},{t.hour},{v}", "日,時,値\n"), {},
+                       {"value": "値", "when": "2024-01-31 22:00"}),
+    "an hour, chosen": ("Datum,Stunde,Preis\n" + HOURS, {"value": "Stunde", "time": "", "machine": ""},
+                        {"value": "Stunde", "first": 1, "notes": [], "time": None}),
+    "days of a spreadsheet": ("date,v\n" + "".join(f"{45292 + k / 24:.6f},{v}\n" for k, v in enumerate(VALUES)), {},
+                              {"step": 3600, "last": "2024-01-05 23:00"}),
+    "days of a spreadsheet, shortened": ("date,v\n" + "".join(f"{45292 + k / 1440:.4f},{v}\n"
+                                         for k, v in enumerate(VALUES)), {}, {"step": 60, "last": "2024-01-01 01:59"}),
+    **{f"{encoding} on a page in {language}": (table(form + ",{v}", head + "\n", timedelta(days=1)).encode(encoding),
+       {"language": language}, {"value": head.split(",")[1], "kind": "seconds", "encoding": encoding,
+                                "notes": ["encoding"]})
+       for encoding, head, form in WORDS_OF.values() for language in WORDS_OF},
+    "an encoding that is given": (table("{t},{v}", "t,ÐÏ\n").encode("cp1252"), {"encoding": "cp1252", "language": "zh"},
+                                  {"value": "ÐÏ", "encoding": "cp1252", "notes": ["encoding"]}),
     "another column": (table("{t},{k},{v}", "time,other,value\n"), {"value": "value"}, {"value": "value"}),
 }  # fmt: skip
 
@@ -93,16 +147,26 @@ def test_a_file_is_read(case):
     content, options, expected = READ[case]
     series = read_csv(content if isinstance(content, bytes) else content.encode(), **options)
     found = {
-        "count": series.count, "pieces": len(series.pieces), "first": series.pieces[0].values[0],
-        "step": series.step, "kind": series.kind, "value": series.value, "time": series.time,
-        "machine": series.machine, "notes": [note.key for note in series.notes],
+        "count": series.count,
+        "pieces": len(series.pieces),
+        "first": series.pieces[0].values[0],
+        "step": series.step,
+        "kind": series.kind,
+        "value": series.value,
+        "time": series.time,
+        "machine": series.machine,
+        "notes": [note.key for note in series.notes],
+    }
+    found |= {
+        "when": series.when(0), "last": series.when(len(series.pieces[0].values) - 1),
+        "times": getattr(series, "times", None), "encoding": getattr(series, "encoding", None),
     }  # fmt: skip
     expected = {"count": N, "pieces": 1, "first": VALUES[0], "machine": None, "notes": []} | expected
     if "machine" in case:
         expected["pieces"] = 2
     assert {key: found[key] for key in expected} == expected
     seen = [value for value, seen in zip(series.pieces[0].values, series.pieces[0].seen) if seen]
-    if found["notes"] == [] and not case.endswith("thousands"):
+    if found["notes"] == [] and expected["first"] == VALUES[0]:
         assert seen[:N] == VALUES and seen[N:] in ([], [20.09])
 
 

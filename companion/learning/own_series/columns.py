@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 from companion.learning.own_series import times as forms
-from companion.learning.own_series.table import Table
+from companion.learning.own_series.table import Table, is_missing
 from companion.learning.own_series.times import DAY, Times, parse, parse_clock
 from companion.learning.own_series.words import FileProblem
 
@@ -27,7 +27,7 @@ DATE_PARTS = (
     "year yr yyyy jahr 年 연도 년",
     "month mon mo mm monat 月 월",
     "day dy dd dom tag 日 일",
-    "hour hr hh 時 时 시",
+    "hour hr hh stunde std 時 时 시 時間 时间 小时 시간",
 )
 TIMES_CJK = re.compile("日時|日付|時刻|時間|年月|时间|日期|时刻|시간|날짜|일시|시각")
 MACHINES_CJK = re.compile("機|号|装置|設備|机|设备|设施|站|传感|기계|설비|장치|호기|센서|名")
@@ -63,17 +63,24 @@ def join_dates(table: Table, columns: list[int]) -> list[str] | None:
     return ["-".join(row[:3]) + f" {row[3]}:00" for row in rows]
 
 
-def find_times(
-    table: Table, chosen: int | None, without: bool, value: int | None
-) -> tuple[int | None, int | None, Times | None]:
-    """Return the places of the columns of times and of times of day, and the times. without: read none."""
+def read_clocks(table: Table, column: int, hours: bool) -> list[str] | None:
+    """Return the times of day in a column, None if it has none. hours: whether it may have hours, such as 13."""
+    name = table.names[column]
+    hours = hours and (is_called(name, DATE_PARTS[3]) or name in DATE_PARTS[3].split())
+    texts = [f"{text}:00" if hours and text.isdigit() else text for text in table.texts(column)]
+    present = [parse_clock(text) is not None for text in texts if not is_missing(text)]
+    return texts if sum(present) >= max(1, 0.9 * len(present)) else None
+
+
+def find_times(table: Table, chosen: int | None, without: bool, value: int | None) -> tuple[list[int], Times | None]:
+    """Return the places of the columns that the times are read from, and the times. without: read none."""
     if without:
-        return None, None, None
+        return [], None
     named = [name.lower() for name in table.names]
     parts = [next((k for k, name in enumerate(named) if name in words.split()), -1) for words in DATE_PARTS]
     dates = join_dates(table, parts) if chosen in (None, parts[0]) else None
     if dates and sum(parse(text) is not None for text in dates) >= 0.8 * len(dates):
-        return parts[0], None, forms.read_dates(dates)
+        return [k for k in parts if k >= 0], forms.read_dates(dates)
     columns = [chosen] if chosen is not None else [k for k in range(len(table.names)) if k != value]
     for k in columns:
         sample = table.sample(k)
@@ -81,16 +88,16 @@ def find_times(
         if sample and dated >= 0.8 * len(sample):
             times = forms.read_dates(table.texts(k))
             whole = all(value is None or not value % DAY for value in times.values)
-            for clock in range(len(table.names)) if times.kind == "seconds" and whole else ():
-                clocks = table.sample(clock)
-                if clocks and all(parse_clock(text) is not None for text in clocks):
-                    return k, clock, forms.add_clocks(times, table.texts(clock))
-            return k, None, times
+            repeat = len({*times.values}) < 0.5 * len(times.values)
+            for other in range(len(table.names)) if times.kind == "seconds" and whole else ():
+                if other not in (k, value) and (clocks := read_clocks(table, other, hours=repeat)):
+                    return [k, other], forms.add_clocks(times, clocks)
+            return [k], times
     for k in columns:
         called = is_called(table.names[k], TIMES, TIMES_CJK)
         clocks = [parse_clock(text) for text in table.sample(k)]
         if (called or k in (chosen, columns[0])) and clocks and None not in clocks:
-            return k, None, forms.read_clocks(table.texts(k))
+            return [k], forms.read_clocks(table.texts(k))
     for k in sorted(columns, key=lambda k: not is_called(table.names[k], TIMES, TIMES_CJK)):
         called = is_called(table.names[k], TIMES, TIMES_CJK)
         if not (called or k == chosen or k == columns[0]) or not table.is_numeric(k):
@@ -101,10 +108,10 @@ def find_times(
         counts = [float(n) for n in range(int(found[0]), int(found[0]) + len(found))] if found else []
         distinct = len({*found})
         if k == chosen or called and distinct > 20 or rises and found != counts:
-            return k, None, forms.read_number_times(numbers, called or k == chosen)
+            return [k], forms.read_number_times(numbers, called or k == chosen)
     if chosen is not None:
         raise FileProblem("times", table.names, name=table.names[chosen], text=table.rows[0][chosen])
-    return None, None, None
+    return [], None
 
 
 def find_machine(table: Table, times: Times | None, taken: set[int | None]) -> int | None:

@@ -20,7 +20,7 @@ series = read_csv(
     value={value!r},
     time={time!r},  # {time_said}
     machine={machine!r},  # {machine_said}
-)
+{encoding})
 series"""
 PICTURE = """\
 import matplotlib.pyplot as plt
@@ -64,6 +64,7 @@ def to_notebook(series: OwnSeries, language: str | None = None) -> dict[str, Any
         value=series.value,
         time=series.time or "",
         machine=series.machine or "",
+        encoding=f"    encoding={series.encoding!r},\n" if series.encoding else "",
         time_said=said["time"],
         machine_said=said["machine"],
     )

@@ -1,13 +1,13 @@
 """A reader's own series: the columns of a CSV file, put into equal steps and cut at gaps, for each machine."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 from companion.learning.own_series.columns import find_column, find_machine, find_times, find_value
-from companion.learning.own_series.table import Table, read_table
+from companion.learning.own_series.table import Table, read_table, to_number
 from companion.learning.own_series.times import DAY, Times
 from companion.learning.own_series.words import FileProblem, Note, Step, language_of, note
 from companion.learning.series import SHIPPED
@@ -17,23 +17,7 @@ FILLED = 3  # steps: a longer gap is not filled
 # codes that stand for missing values, if no other value is near them
 CODES = -99.0, -99.9, -999.0, -999.9, -9999.0, -9999.9, -99999.0, 9999.0, 9999.9, 99999.0, 999999.0
 # steps that people choose, in seconds
-NICE = (
-    1.0,
-    5.0,
-    10.0,
-    30.0,
-    60.0,
-    300.0,
-    600.0,
-    900.0,
-    1800.0,
-    3600.0,
-    3 * 3600.0,
-    6 * 3600.0,
-    12 * 3600.0,
-    DAY,
-    7 * DAY,
-)
+NICE = [*map(float, (1, 5, 10, 30, 60, 300, 600, 900, 1800, 3600, 10_800, 21_600, 43_200)), DAY, 7 * DAY]
 
 
 class Piece(NamedTuple):
@@ -50,7 +34,8 @@ class OwnSeries:
     """A series of a file in equal steps. `notes` says what was done, `columns` what else the file has.
 
     step: of time, in seconds, months, or the unit of the column, as `kind` says. value, time, machine: the names of the
-    columns, None for a column that is not there. origin: the time of step 0.
+    columns, None for a column that is not there. times: of all columns that times are read from. origin: the time of
+    step 0. encoding: None for Unicode.
     """
 
     file: str
@@ -62,7 +47,9 @@ class OwnSeries:
     step: float
     kind: str
     origin: float
-    notes: list[Note] = field(default_factory=list)
+    notes: list[Note]
+    times: list[str]
+    encoding: str | None
 
     @property
     def count(self) -> int:
@@ -88,7 +75,7 @@ class OwnSeries:
                 "read" if self.time else "read_rows",
                 file=self.file,
                 value=self.value,
-                time=self.time,
+                time="` + `".join(self.times),
                 count=f"{self.count:,}",
                 step=Step(self.step, self.kind),
                 first=self.when(first),
@@ -113,6 +100,7 @@ def read_csv(
     machine: str | None = None,
     *,
     name: str | None = None,
+    encoding: str | None = None,
     language: str | None = None,
 ) -> OwnSeries:
     """Return a series of a CSV file in equal steps.
@@ -120,8 +108,9 @@ def read_csv(
     source: a path, the content of a file, or the name of a series that comes with the package ("seattle"). value: the
     name of the column to forecast; None for the first that looks like a measurement. time: of the column of times.
     machine: of the column that names machines, each of which has a series of its own. None finds these columns; ""
-    uses none. name: of the file, if `source` is its content. Raise FileProblem, which says what to do, if the file has
-    no such series. Dates are read in many forms, numbers with either decimal sign, and the rows may be in any order.
+    uses none. name: of the file, if `source` is its content. encoding: of a file without a byte-order mark; None to
+    guess, where `language` only decides between equals. Raise FileProblem, which says what to do, if the file has no
+    such series. Dates are read in many forms, numbers with either decimal sign, and the rows may be in any order.
     """
     shipped = SHIPPED / f"{source}.csv" if isinstance(source, str) and source.isidentifier() else None
     path = shipped if shipped and shipped.is_file() else source
@@ -130,43 +119,51 @@ def read_csv(
     )
     if not isinstance(path, bytes) and "\n" not in str(path) and not Path(path).is_file():
         raise FileProblem("absent", file=file)
-    table = read_table(path, language)
+    table = read_table(path, encoding, language)
     chosen = [find_column(table, column) for column in (value, time, machine)]
     notes = list(table.notes)
-    time_at, clock_at, times = find_times(table, chosen[1], time == "", chosen[0])
+    times_at, times = find_times(table, chosen[1], time == "", chosen[0])
     machine_at = chosen[2]
     if machine_at is None and machine != "":
-        machine_at = find_machine(table, times, {time_at, clock_at, chosen[0]})
+        machine_at = find_machine(table, times, {*times_at, chosen[0]})
     value_at = chosen[0]
     if value_at is None:
-        value_at = find_value(table, {time_at, clock_at, machine_at})
-    numbers = values_of(table, value_at, notes)
-    rows = timed_rows(table, times, time_at, notes)
+        value_at = find_value(table, {*times_at, machine_at})
+    rows = timed_rows(table, times, times_at, notes)
+    numbers = values_of(table, value_at, rows, notes)
     by_machine: dict[str, list[tuple[float, float]]] = {}
-    for k in rows:
+    for k, number in zip(rows, numbers, strict=True):
         key = "" if machine_at is None else table.rows[k][machine_at]
         points = by_machine.setdefault(key, [])
         at = times.values[k] if times else float(len(points))
-        points.append((at or 0.0, numbers[k]))
+        points.append((at or 0.0, number))
     kind = times.kind if times else "number"
     series = OwnSeries(
-        file, table.names, table.names[value_at], None if time_at is None else table.names[time_at],
+        file, table.names, table.names[value_at], table.names[times_at[0]] if times_at else None,
         None if machine_at is None else table.names[machine_at], [], 1.0, kind, 0.0, notes,
+        [table.names[k] for k in times_at], table.encoding,
     )  # fmt: skip
     to_steps(series, by_machine, average=machine == "")
     check(series, table)
     return series
 
 
-def values_of(table: Table, column: int, notes: list[Note]) -> list[float]:
-    """Return the numbers of a column, nan for missing ones."""
-    numbers = table.numbers(column)
-    wrong = [k for k, number in enumerate(numbers) if number is None]
+def values_of(table: Table, column: int, rows: list[int], notes: list[Note]) -> list[float]:
+    """Return the numbers of a column in these rows, nan for missing ones."""
+    found = table.numbers(column)
+    numbers = [found[k] for k in rows]
+    wrong = [k for k in rows if found[k] is None]
     if len(wrong) > 0.5 * len(numbers):
         k = wrong[0]
         raise FileProblem(
             "not_numbers", table.names, name=table.names[column], line=table.lines[k], cell=table.rows[k][column][:40]
         )
+    sign, cell = table.decimal(column)
+    if cell:
+        number, thousands = to_number(cell, sign) or 0.0, sign not in cell
+        other = number / 1000 if thousands else number * 1000
+        key = "thousands" if thousands else "decimals"
+        notes.append(note(key, cell=cell, number=f"{number:.10g}", other=f"{other:.10g}"))
     if wrong:
         k = wrong[0]
         notes.append(note("wrong", count=len(wrong), line=table.lines[k], cell=table.rows[k][column][:40]))
@@ -186,14 +183,14 @@ def values_of(table: Table, column: int, notes: list[Note]) -> list[float]:
     return values
 
 
-def timed_rows(table: Table, times: Times | None, time_at: int | None, notes: list[Note]) -> list[int]:
+def timed_rows(table: Table, times: Times | None, times_at: list[int], notes: list[Note]) -> list[int]:
     """Return the rows that have a time, or all if there are no times."""
     if times is None:
         return list(range(len(table.rows)))
     wrong = [k for k, value in enumerate(times.values) if value is None]
-    if wrong and time_at is not None:
+    if wrong:
         k = wrong[0]
-        notes.append(note("no_time", count=len(wrong), line=table.lines[k], cell=table.rows[k][time_at][:40]))
+        notes.append(note("no_time", count=len(wrong), line=table.lines[k], cell=table.rows[k][times_at[0]][:40]))
     return [k for k, value in enumerate(times.values) if value is not None]
 
 

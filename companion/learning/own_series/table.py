@@ -9,8 +9,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median_low
 
 from companion.learning.files import BYTE_ORDER_MARKS, OTHER_FORMATS
 from companion.learning.own_series.times import looks_like_time
@@ -19,8 +21,16 @@ from companion.learning.own_series.words import FileProblem, Note, language_of, 
 MAX_ROWS = 50_000
 SAMPLE = 400  # rows that are looked at to find out what a file and its columns are
 SEPARATORS = "\t", ";", "|", ","
-# encodings of files that are not UTF-8, as spreadsheets write them
-ENCODINGS = {"ja": "cp932", "ko": "cp949", "zh": "gb18030"}
+# encodings of files that are not UTF-8, and for each: the codec that has its usual characters as those whose first byte
+# is at most the next value, and characters that tables use
+ENCODINGS = {
+    "cp1252": ("", 0, ""),
+    "cp932": ("shift_jis", 0x97, ""),
+    "cp949": ("euc_kr", 0xC8, "날짜시간일자년월온도습기압전력량값번호"),
+    "gb18030": ("gb2312", 0xD7, "日期时间年月温度湿气压电功率数值量号"),
+    "latin-1": ("", 0, ""),
+}
+LANGUAGES = {"ja": "cp932", "ko": "cp949", "zh": "gb18030"}
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ ]*\r?\n')
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "---", "–", "—", ".", "..", "?", "*"}
 MISSING |= {"missing", "#value!", "#div/0!", "#ref!", "欠測", "欠損", "缺失", "缺测", "无", "결측", "없음"}
@@ -31,8 +41,9 @@ THOUSANDS = {
     ".": re.compile(r"[-+]?\d{1,3}(?:[,'’\u00a0\u202f ]\d{2,3})*[,'’\u00a0\u202f ]\d{3}(?:\.\d*)?"),
     ",": re.compile(r"[-+]?\d{1,3}(?:[.'’\u00a0\u202f ]\d{3})+(?:,\d*)?"),
 }
-GROUPS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
-INFINITE = {"inf", "+inf", "-inf", "infinity", "-infinity", "∞"}
+UNSURE = re.compile(r"[-+\u2212]?[1-9]\d{0,2}[.,]\d{3}")  # thousands, or three decimals
+UNMARKED = re.compile(r"[-+\u2212]?(\d+)")
+EUROPEAN = re.compile(r"\d{1,2}\.\d{1,2}\.(\d{4}|\d{2})\b")  # dates of countries that write 1.234,5
 
 
 def is_missing(text: str) -> bool:
@@ -51,23 +62,36 @@ def to_number(digits: str, decimal: str) -> float | None:
         return None
 
 
-def decode(raw: bytes, language: str) -> tuple[str, list[Note]]:
-    """Return the text of a file, and what there is to say about its encoding."""
+def decode(raw: bytes, encoding: str | None, language: str) -> tuple[str, str | None]:
+    """Return the text of a file, and its encoding if that is not Unicode. encoding: None to guess."""
     if any(raw.startswith(start) for start in OTHER_FORMATS):
         raise FileProblem("format")
     marked = next((name for mark, name in BYTE_ORDER_MARKS.items() if raw.startswith(mark)), None)
-    other = ENCODINGS.get(language, "cp1252")
-    for encoding in [marked] if marked else ["utf-8", other]:
-        try:
-            text = raw.decode(encoding)
+    read: dict[str, str] = {}
+    for name in [marked or encoding or "utf-8", *([] if marked or encoding else ENCODINGS)]:
+        with suppress(UnicodeDecodeError, LookupError):
+            read[name] = raw.decode(name)
+        if "utf-8" in read:
             break
-        except UnicodeDecodeError:
-            continue
-    else:
-        encoding, text = "latin-1", raw.decode("latin-1")
-    if "\0" in text:
+    if not read:
+        raise FileProblem("encoding", encoding=marked or encoding)
+    name = max(read, key=lambda name: (plausibility(read[name], name), LANGUAGES.get(language) == name))
+    if "\0" in read[name]:
         raise FileProblem("binary")
-    return text, [] if marked or encoding == "utf-8" else [note("encoding", encoding=encoding)]
+    return read[name], None if marked or name == "utf-8" else name
+
+
+def plausibility(text: str, encoding: str) -> float:
+    """Return the share of usual characters among those that are not ASCII. Those that tables use count twice."""
+    codec, last, used = ENCODINGS.get(encoding, ("", 0, ""))
+    runs = re.findall(r"[^\0-\x7f]+", text[:20_000])
+    others = "".join(runs)
+    if codec:
+        codes = [char.encode(codec, "ignore") for char in others]
+        usual = sum(len(code) == 2 and code[0] <= last for code in codes)
+    else:  # European words seldom have two such letters in a row
+        usual = sum(len(run) == 1 for run in runs)
+    return (usual + sum(char in used for char in others)) / max(1, len(others))
 
 
 def split_lines(text: str, separator: str) -> tuple[list[int], list[list[str]]]:
@@ -122,13 +146,15 @@ def find_separator(text: str) -> str:
 
 @dataclass
 class Table:
-    """Rows of cells under names. lines: where each row begins in the file."""
+    """Rows of cells under names. lines: where each row begins in the file. encoding: None for Unicode."""
 
     names: list[str]
     rows: list[list[str]]
     lines: list[int]
-    decimal: str = "."
-    notes: list[Note] = field(default_factory=list)
+    separator: str
+    encoding: str | None
+    notes: list[Note]
+    decimals: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def texts(self, column: int) -> list[str]:
         """Return the cells of a column."""
@@ -141,17 +167,70 @@ class Table:
 
     def numbers(self, column: int) -> list[float | None]:
         """Return the numbers of a column: nan for missing ones, None for cells that have no number."""
-        return parse_numbers(self.texts(column), self.decimal)
+        return parse_numbers(self.texts(column), self.decimal(column)[0])
 
     def is_numeric(self, column: int) -> bool:
         """Return True if most cells of a column that are not missing are numbers."""
         sample = self.sample(column)
-        found = [number for number in parse_numbers(sample, self.decimal) if number is not None]
+        found = [number for number in parse_numbers(sample, self.decimal(column)[0]) if number is not None]
         return len(found) >= max(1, 0.8 * len(sample))
 
+    def decimal(self, column: int) -> tuple[str, str]:
+        """Return the decimal sign of a column, and a number that would be another with the other sign, or ""."""
+        if column not in self.decimals:
+            self.decimals[column] = self.find_decimal(column)
+        return self.decimals[column]
 
-def parse_numbers(texts: Sequence[str], decimal: str) -> list[float | None]:
+    def find_decimal(self, column: int) -> tuple[str, str]:
+        """Return what `decimal` returns: from the column, the other columns, jumps, or customs of countries."""
+        texts = self.texts(column)
+        if sign := sure_decimal(texts):
+            return sign, ""
+        numbers = [match[1].strip() for match in map(NUMBER.fullmatch, texts) if match]
+        cell = next(filter(UNSURE.fullmatch, numbers), "")
+        if not cell:
+            return ".", ""
+        mark, other = ".," if "." in cell else ",."
+        signs = {sure_decimal(self.sample(k)) for k in range(len(self.names))} - {""}
+        if len(signs) == 1:
+            return signs.pop(), ""
+        numbers = [number for number in numbers if number.strip("-+0")]
+        plain = [match[1] for match in map(UNMARKED.fullmatch, numbers) if match]
+        if any(len(digits) > 3 for digits in plain):  # as thousands they would have a mark
+            return mark, ""
+        if plain:
+            return mark if 2 * jump(numbers, mark) < jump(numbers, other) else other, cell
+        european = any(map(EUROPEAN.match, self.rows[len(self.rows) // 2]))
+        if mark == ",":
+            return (mark, "") if european or self.separator == ";" else (other, cell)
+        return (other if european else mark), (cell if european or self.separator == ";" else "")
+
+
+def jump(numbers: list[str], decimal: str) -> float:
+    """Return the mean jump between neighbours of which one has a mark, as a share of the numbers' range."""
+    values = [to_number(number, decimal) or 0.0 for number in numbers]
+    marked = [not UNMARKED.fullmatch(number) for number in numbers]
+    jumps = [abs(values[k] - values[k - 1]) for k in range(1, len(values)) if marked[k] != marked[k - 1]]
+    return sum(jumps) / (len(jumps) * ((max(values) - min(values)) or 1.0))
+
+
+def sure_decimal(texts: Sequence[str]) -> str:
+    """Return the decimal sign that numbers must have, "" if they may have either."""
+    votes: Counter[str] = Counter()
+    for match in map(NUMBER.fullmatch, texts):
+        digits = match[1].strip() if match else ""
+        marks = re.sub(r"[^.,]", "", digits)
+        if len(marks) > 1:  # the last is the decimal sign if it is there once
+            sign = marks[-1] if marks.count(marks[-1]) == 1 else ".,"[marks[-1] == "."]
+            votes[sign] += 10 * bool(THOUSANDS[sign].fullmatch(digits))
+        elif marks and not UNSURE.fullmatch(digits):
+            votes[marks] += 1
+    return max(votes, key=lambda sign: votes[sign]) if any(votes.values()) else ""
+
+
+def parse_numbers(texts: Sequence[str], decimal: str = "") -> list[float | None]:
     """Return the numbers in cells: nan for a missing one, None for a cell without a number, or with another unit."""
+    decimal = decimal or sure_decimal(texts) or "."
     matches = [None if is_missing(text) else NUMBER.fullmatch(text) for text in texts]
     units = Counter(match[2] for match in matches if match)
     unit = units.most_common(1)[0][0] if units else ""
@@ -166,29 +245,6 @@ def parse_numbers(texts: Sequence[str], decimal: str) -> list[float | None]:
     return numbers
 
 
-def find_decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
-    """Return the decimal sign of the numbers in rows."""
-    points = commas = 0
-    groups = True
-    for row in rows:
-        for cell in row:
-            match = NUMBER.fullmatch(cell)
-            if not match or "." not in cell and "," not in cell:
-                continue
-            digits = match[1].strip()
-            point, comma = digits.rfind("."), digits.rfind(",")
-            if point >= 0 and comma >= 0:  # the later one is the decimal sign
-                points, commas = points + 10 * (point > comma), commas + 10 * (comma > point)
-            elif digits.count(".") == 1:
-                points += 1
-            elif digits.count(",") == 1:
-                commas += 1
-                groups = groups and bool(GROUPS.fullmatch(digits))
-    if separator == "," and groups:  # "1,234" in quotes
-        return "."
-    return "," if commas > points else "."
-
-
 def joined_decimals(rows: list[list[str]], length: int) -> list[list[str]] | None:
     """Return rows of which the last two cells are one number with a decimal comma; None if they may be two."""
     if any(not (row[-1].isdigit() and re.fullmatch(r"[-+]?\d+", row[-2])) for row in rows if len(row) == length):
@@ -196,7 +252,7 @@ def joined_decimals(rows: list[list[str]], length: int) -> list[list[str]] | Non
     return [[*row[:-2], f"{row[-2]},{row[-1]}"] if len(row) == length else row for row in rows]
 
 
-def find_names(rows: list[list[str]], decimal: str) -> bool:
+def find_names(rows: list[list[str]]) -> bool:
     """Return whether the first row has names: one of its cells is a word where numbers or times follow.
 
     In a table without numbers and times, it has names if none of its cells comes again below.
@@ -206,9 +262,9 @@ def find_names(rows: list[list[str]], decimal: str) -> bool:
         below = [row[k] for row in body if not is_missing(row[k])]
         if not below or is_missing(cell):
             continue
-        numbers = sum(number is not None for number in parse_numbers(below, decimal))
+        numbers = sum(number is not None for number in parse_numbers(below))
         times = sum(map(looks_like_time, below))
-        is_value = parse_numbers([cell], decimal)[0] is not None or looks_like_time(cell)
+        is_value = parse_numbers([cell])[0] is not None or looks_like_time(cell)
         if max(numbers, times) >= 0.5 * len(below):
             has_values = True
             if not is_value:
@@ -227,12 +283,13 @@ def unique(names: list[str]) -> list[str]:
     return found
 
 
-def read_table(source: str | bytes | Path, language: str | None = None) -> Table:
+def read_table(source: str | bytes | Path, encoding: str | None = None, language: str | None = None) -> Table:
     """Return the table of a file, of its bytes, or of a text with line breaks. Raise FileProblem if it has none."""
     if isinstance(source, str) and "\n" in source:
         source = source.encode()
     raw = source if isinstance(source, bytes) else Path(source).read_bytes()
-    text, notes = decode(raw, language_of(language))
+    text, encoding = decode(raw, encoding, language_of(language))
+    notes = [note("encoding", encoding=encoding)] if encoding else []
     if not text.strip():
         raise FileProblem("empty")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -246,9 +303,7 @@ def read_table(source: str | bytes | Path, language: str | None = None) -> Table
     first = next(k for k, row in enumerate(rows) if len(row) in (length, length - 1) and any(row))
     if len(rows[first]) < length and is_title(rows[first + 1 :], length):
         first = next(k for k, row in enumerate(rows) if len(row) == length)
-    if first:
-        notes.append(note("above", count=first))
-    lines, rows = lines[first:], rows[first:]
+    above, lines, rows = first, lines[first:], rows[first:]
     if len(rows[0]) == length - 1 and len(rows) > 1:
         body = rows[1:]
         joined = joined_decimals(body, length) if separator == "," and length > 1 else None
@@ -259,31 +314,33 @@ def read_table(source: str | bytes | Path, language: str | None = None) -> Table
             rows, length = [rows[0], *joined], length - 1
         else:
             rows[0] = ["", *rows[0]]  # R names the rows, but not their column
-    decimal = find_decimal(rows[1 : SAMPLE + 1], separator)
     kept = [(line, row[:length]) for line, row in zip(lines, rows, strict=True) if fits(row, length)]
-    has_names = len(kept) > 1 and find_names([row for _, row in kept], decimal)
-    while has_names and len(kept) > 2 and kept[0][1].count("") > kept[1][1].count("") and follows_names(kept, decimal):
-        kept.pop(0)  # a title, with empty cells beside it
-        notes = [note("above", count=1 + sum(one.values["count"] for one in notes if one.key == "above"))]
+    titles = count_titles([row for _, row in kept])
+    kept = kept[titles:]
+    if above + titles:
+        notes.append(note("above", count=above + titles))
     if wrong := [line for line, row in zip(lines, rows, strict=True) if not fits(row, length)]:
         notes.append(note("length", count=len(wrong), line=wrong[0], columns=length))
+    has_names = len(kept) > 1 and find_names([row for _, row in kept])
     names = kept.pop(0)[1] if has_names else [""] * length
     if len(kept) > MAX_ROWS:
         notes.append(note("rows", count=f"{len(kept):,}", kept=f"{MAX_ROWS:,}"))
-    return Table(
-        unique(names), [row for _, row in kept[:MAX_ROWS]], [line for line, _ in kept[:MAX_ROWS]], decimal, notes
-    )
+    lines, rows = ([one[k] for one in kept[:MAX_ROWS]] for k in range(2))
+    return Table(unique(names), rows, lines, separator, encoding, notes)
 
 
-def follows_names(rows: list[tuple[int, list[str]]], decimal: str) -> bool:
-    """Return whether the second row has names, too."""
-    return find_names([row for _, row in rows[1:]], decimal)
+def count_titles(rows: list[list[str]]) -> int:
+    """Return how many rows are titles, with few filled cells, above the names."""
+    filled = [len(row) - row.count("") for row in rows[:SAMPLE]]
+    usual = median_low(filled or [0])
+    first = next((k for k, count in enumerate(filled) if count >= 0.6 * usual), 0)
+    return first if first and find_names(rows[first:]) else 0
 
 
 def is_title(below: list[list[str]], length: int) -> bool:
     """Return whether a short row is a title: another one follows, or the names."""
     full = [row for row in below if len(row) == length]
-    return not full or len(below[0]) != length or find_names(full, find_decimal(full[1 : SAMPLE + 1], ";"))
+    return not full or len(below[0]) != length or find_names(full)
 
 
 def fits(row: list[str], length: int) -> bool:

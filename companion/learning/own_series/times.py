@@ -119,8 +119,8 @@ def looks_like_time(text: str) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def to_day(parts: tuple[str, ...], order: str) -> int | None:
-    """Return the days since 1970 of a date. order: of its parts, such as "dmy"."""
+def to_day(parts: tuple[str, ...], order: str, latest: int = 2069) -> int | None:
+    """Return the days since 1970 of a date. order: of its parts, such as "dmy". latest: a year of two digits can be."""
     named = dict(zip(order, parts, strict=True))
     month = named["m"]
     if month[:3].isalpha():
@@ -129,7 +129,7 @@ def to_day(parts: tuple[str, ...], order: str) -> int | None:
         month = str(MONTHS.index(month[:3].lower()) + 1)
     year = int(named["y"])
     if len(named["y"]) == 2:
-        year += 2000 if year < 70 else 1900
+        year += 2000 if 2000 + year <= latest else 1900
     try:
         return date(year, int(month), int(named["d"])).toordinal() - EPOCH
     except ValueError:
@@ -141,8 +141,18 @@ def read_dates(texts: Sequence[str]) -> Times:
     read = [parse(text) for text in texts]
     either = [time.parts for time in read if time and time.form == "either"]
     order = day_or_month_first(either, texts) if either else "dmy"
-    days = [time and to_day(time.parts, order if time.form == "either" else time.form) for time in read]
-    values = [None if day is None or time is None else DAY * day + time.seconds for day, time in zip(days, read)]
+    orders = [time and (order if time.form == "either" else time.form) for time in read]
+
+    def days(latest: int) -> list[int | None]:
+        return [time and to_day(time.parts, form, latest) for time, form in zip(read, orders)]
+
+    def length(days: list[int | None]) -> int:
+        found = [day for day in days if day is not None]
+        return max(found, default=0) - min(found, default=0)
+
+    # years of two digits lie in the past, unless this makes the series longer
+    best = min(days(date.today().year), days(2069), key=length)
+    values = [None if day is None or time is None else DAY * day + time.seconds for day, time in zip(best, read)]
     return as_months(values) or Times(values, "seconds")
 
 
@@ -192,6 +202,9 @@ def read_number_times(numbers: Sequence[float | None], called_time: bool) -> Tim
     ):
         if least < low and high < most and (called_time or factor != DAY):
             seconds = [None if value is None else round(factor * value + zero, 3) for value in values]
+            if factor == DAY:  # with few decimals: whole minutes, or else seconds
+                unit = 60 if all(abs(value - 60 * round(value / 60)) < 5 for value in seconds if value) else 1
+                seconds = [None if value is None else float(unit * round(value / unit)) for value in seconds]
             return as_months(seconds) or Times(seconds, "seconds")
     return Times(values, "number")
 
