@@ -1,11 +1,13 @@
-"""Evidence on the parts of a released layer: the gated delta rule with all of them, without each, and alone.
+"""Evidence on the parts of a released layer, and on layers that follow a ball: about three hours on one core.
 
     python benchmarks/evidence_mixers.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_mixers.py --again   recompute all runs
 
 Every kind of layer has as many parameters as an LSTM of 32 units, on the text of 48. In `apart`, keys and values are
 written in steps of their own, and the last value of each of eight keys is asked; `text` is the book's English text, as
-in `companion.bench`. Output: companion/learning/evidence/mixers.json.
+in `companion.bench`: both have the gated delta rule with all parts of a released layer, without each, and alone. The
+shell games with two to five cups are learned over 20 steps and played over 80. Output:
+companion/learning/evidence/mixers.json.
 """
 
 import functools
@@ -20,8 +22,10 @@ import companion
 from companion.bench import measure
 from companion.layers import delta_mixer
 from companion.layers.delta_mixer import DeltaMixer, KimiMixer
+from companion.layers.slstm import SLSTM
+from companion.layers.tracking import DeltaProduct, RotaryLinearAttention
 from companion.learning.sequence_model import SequenceModel
-from companion.learning.tasks import Rewritten, accuracy
+from companion.learning.tasks import Cups, Rewritten, accuracy
 from companion.learning.training import train
 
 NAME, VERSION = "mixers", 1  # increase when the program computes something else
@@ -98,11 +102,22 @@ KINDS = {
     "a decay for each feature": KimiMixer,
     "the rule alone": companion.GatedDeltaNet,
 }
-MAKERS = {kind: functools.partial(layer, num_heads=HEADS) for kind, layer in KINDS.items()} | {"LSTM": nn.LSTM}
+TRACKING = {
+    "sLSTM": SLSTM,
+    "delta rule": companion.DeltaNet,
+    "delta rule, β to 2": functools.partial(companion.DeltaNet, most=2.0),
+    "two delta steps, β to 2": DeltaProduct,
+    "rotations": RotaryLinearAttention,
+}
+MAKERS = {kind: functools.partial(layer, num_heads=HEADS) for kind, layer in (KINDS | TRACKING).items()}
+MAKERS["LSTM"] = nn.LSTM
+CUPS = {f"{cups} cups": cups for cups in (2, 3, 4, 5)}
 
 
-def task_of(**options):
-    """Return the task `apart`."""
+def task_of(experiment, steps=20, **options):
+    """Return a task; steps: of a shell game."""
+    if experiment in CUPS:
+        return Cups(CUPS[experiment], steps, **options)
     return Rewritten(8, 8, 16, apart=True, **options)
 
 
@@ -116,13 +131,14 @@ def run(settings):
     if experiment == "text":
         return measure.run("text", MAKERS[kind], seed, learning_rate)
     torch.manual_seed(seed)
-    task = task_of(batch_size=BATCH_SIZE, batches=BATCHES, seed=seed)
+    task = task_of(experiment, batch_size=BATCH_SIZE, batches=BATCHES, seed=seed)
     embedding = companion.Embedding(task.vocab_size, EMBEDDING_DIM)
-    layer = sized(lambda size: MAKERS[kind](EMBEDDING_DIM, size), count(nn.LSTM(EMBEDDING_DIM, HIDDEN_SIZE)))
-    model = SequenceModel(embedding, layer, task.values)
+    wanted, multiple = count(nn.LSTM(EMBEDDING_DIM, HIDDEN_SIZE)), 4 if kind == "rotations" else 2
+    layer = sized(lambda size: MAKERS[kind](EMBEDDING_DIM, size), wanted, multiple)
+    model = SequenceModel(embedding, layer, CUPS.get(experiment, 8))
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     history = train(model, task, optimizer, 1, progress=False)
-    wrong = {part: round(1 - accuracy(model, task_of(**options)), 4) for part, options in PARTS.items()}
+    wrong = {part: round(1 - accuracy(model, task_of(experiment, 80, **options)), 4) for part, options in PARTS.items()}
     _, state = layer(torch.zeros(1, 1, EMBEDDING_DIM))
     sizes = {"parameters": count(layer), "state": numbers_of_state(state)}
     return sizes | {"loss": round(history[0].loss, 5)} | wrong
@@ -137,8 +153,9 @@ def rank(run):
 
 
 def methods():
-    """Return all kinds with both tasks."""
-    return [(experiment, kind) for experiment in ("apart", "text") for kind in MAKERS]
+    """Return the kinds of each task."""
+    parts = [(experiment, kind) for experiment in ("apart", "text") for kind in (*KINDS, "LSTM")]
+    return parts + [(experiment, kind) for experiment in CUPS for kind in (*TRACKING, "LSTM")]
 
 
 if __name__ == "__main__":

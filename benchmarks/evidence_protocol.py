@@ -45,14 +45,14 @@ def equal_size(kind, input_size, hidden_size):
     return nearest(range(1, 5 * hidden_size), lambda size: parameters(kind, input_size, size), wanted)
 
 
-def sized(make, wanted):
+def sized(make, wanted, multiple=2):
     """Return `make(size)` with about `wanted` parameters.
 
-    An even size, which two heads need, is preferred if one is near enough.
+    A multiple, which the heads need, is preferred if one is near enough.
     """
     with torch.device("meta"):
         off = lambda size: abs(count(make(size)) - wanted)  # noqa: E731
-        size = nearest(range(2, 400, 2), lambda size: count(make(size)), wanted)
+        size = nearest(range(multiple, 400, multiple), lambda size: count(make(size)), wanted)
         if off(size) > 0.04 * wanted:
             size = min((size - 1, size + 1), key=off)
     return make(size)
