@@ -18,7 +18,7 @@ from companion.learning.sequence_model import OneHot, SequenceModel
 KINDS = ["RNN", "LSTM", "GRU", "MinGRU", "LogMinGRU", "MinLSTM"]
 INPUT, H, VOCABULARY = 3, 4, 7
 # A file for each example. Those of hypothesis share one.
-few = settings(max_examples=100, deadline=None)
+few = settings(max_examples=30, deadline=None)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from companion.layers import elsewhere
 
-pytestmark = pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the book describes torch 2.13")
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the book describes torch 2.13"),
+]
 INPUT, H, T, B = 4, 5, 7, 3
 STATES = {"RNN": ["h_0"], "LSTM": ["h_0", "c_0"], "GRU": ["h_0"]}
 
