@@ -83,14 +83,15 @@ class SequenceModel(nn.Module):
 
 @contextmanager
 def evaluation_of(model: nn.Module) -> Iterator[None]:
-    """Turn off dropout and gradients within the context, and restore the model's mode after it, even on errors."""
-    was_training = model.training
+    """Turn off dropout and gradients within the context, and restore the mode of each part after it, even on errors."""
+    training = [module for module in model.modules() if module.training]
     model.eval()
     try:
         with torch.no_grad():
             yield
     finally:
-        model.train(was_training)
+        for module in training:
+            module.training = True
 
 
 def in_few_threads(function: Function) -> Function:
