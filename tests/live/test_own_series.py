@@ -121,9 +121,20 @@ def test_a_dropped_file_is_compared(browser, fake_address):
         assert page.evaluate("asked.splice(0)")[2] == 'show("mine.csv", value="load")'
         book.ends()
         book.panel.get_by_label(WORDS["series_machine"]).select_option(WORDS["series_none"])
+        page.wait_for_function("asked.at(-1).includes('machine=')")
+        assert page.evaluate("asked.at(-1)") == 'show("mine.csv", value="load", machine="")'
+        book.ends()
+        page.evaluate("window.messages = [{ problem: 'Too few.', columns: ['time', 'temp', 'load'], value: null }]")
+        book.panel.get_by_label(WORDS["series_value"]).select_option("temp")
+        book.says("Too few.")
+        chosen = book.panel.locator("select").evaluate_all("selects => selects.map(select => select.value)")
+        assert chosen == ["temp", "time", ""]
+        page.evaluate(f"window.messages = {json.dumps([FOUND, ANSWER])}")
+        book.panel.get_by_label(WORDS["series_value"]).select_option("load")
+        book.ends()
         book.panel.get_by_label(WORDS["series_time"]).select_option("load")
         page.wait_for_function("asked.at(-1).includes('time=')")
-        assert page.evaluate("asked.at(-1)") == 'show("mine.csv", value="load", machine="", time="load")'
+        assert page.evaluate("asked.at(-1)") == 'show("mine.csv", machine="", time="load")'
         page.wait_for_function(DONE)
         with page.expect_download() as download:
             book.panel.get_by_role("button", name=WORDS["series_notebook"]).click()
@@ -162,11 +173,24 @@ def test_a_comparison_can_be_stopped(browser, fake_address):
         book.says(WORDS["series_runs"])
         book.panel.get_by_role("button", name=WORDS["stop"]).click()
         book.page.locator(".run-said", has_text="Python begins anew").wait_for()
-        assert book.panel.locator("[role=status]").inner_text() == "" and book.panel.get_attribute("data-run") == "new"
+        book.says(WORDS["series_stopped"])
+        assert book.panel.get_attribute("data-run") == "new"
+        book.drop("endless.csv")
+        book.says(WORDS["series_runs"])
         book.page.evaluate("window.endless = false")
         book.drop("again.csv", on=".own-series")
         book.ends()
-        assert book.page.evaluate("asked.at(-1)") == 'show("again.csv")' and book.panel.locator("table").is_visible()
+        assert book.page.evaluate("asked.slice(-5)") == [
+            "stop", "start", f"write again.csv {len(FILE)}", "run own-series", 'show("again.csv")'
+        ]  # fmt: skip
+        assert book.panel.locator("table").is_visible()
+
+
+def test_a_file_that_is_not_compared_is_mentioned(browser, fake_address):
+    with panel(browser, fake_address) as book:
+        book.drop()
+        book.bar("not_now").click()
+        book.says(WORDS["series_stopped"])
 
 
 @pytest.mark.heavy

@@ -31,8 +31,10 @@ export class OwnSeries {
   async take(file) {
     if (!file) return;
     const { words } = this.page;
-    this.clear();
+    this.end();
     this.choices.hidden = true;
+    this.file = null;
+    this.shown = {}; // what Python has said of the columns
     if (file.size > MAX_BYTES) return this.say(words.series_large);
     try {
       this.file = { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) };
@@ -43,10 +45,17 @@ export class OwnSeries {
     this.compare();
   }
 
+  /* Stop the comparison that runs, and remove what it has shown. */
+  end() {
+    if (this.state === "running") this.page.stop();
+    this.clear();
+  }
+
   /* Let Python compare forecasts, with the columns that the reader has chosen. */
   compare() {
     const { page, file, chosen } = this;
     if (page.refused()) return;
+    this.end();
     const columns = Object.entries(chosen).map(([name, column]) => `, ${name}=${JSON.stringify(column)}`);
     this.text = `from companion.learning.own_series.page import show\nshow(${JSON.stringify(file.name)}${columns.join("")})`;
     page.pressed = this;
@@ -82,9 +91,11 @@ export class OwnSeries {
     this.say(said[state] ?? (state === "failed" ? words.failed : ""), state === "failed");
   }
 
-  /* Forget that it waits or runs: Python ends. */
+  /* Forget that it waits or runs: Python ends, or the reader does not want it. */
   forget() {
-    if (this.state !== "done" && this.state !== "failed") this.mark("new");
+    if (this.state === "done" || this.state === "failed") return;
+    this.mark("new");
+    if (this.file) this.say(this.page.words.series_stopped);
   }
 
   /* Return the receiver of a run's outputs. */
@@ -114,9 +125,12 @@ export class OwnSeries {
     this.answer.append(...markdown(message.table), picture(message.picture, words.series_picture), save);
   }
 
-  /* Show the columns of the file, for the reader to choose others. A file without columns has no choices. */
-  showChoices({ columns, ...present }) {
+  /* Show the columns of the file, for the reader to choose others. A file without columns has no choices.
+   * If there was a problem, the columns that were read before stay. */
+  showChoices({ columns, problem, ...columnsRead }) {
+    if (!problem) this.shown = columnsRead;
     const { words } = this.page,
+      present = { ...this.shown, ...this.chosen },
       focused = this.choices.contains(document.activeElement) && document.activeElement.name;
     this.choices.hidden = columns.length === 0;
     this.choices.replaceChildren(
@@ -125,13 +139,19 @@ export class OwnSeries {
         if (name !== "value") select.append(new Option(words.series_none, ""));
         select.append(...columns.map((column) => new Option(column, column)));
         select.value = present[name] ?? "";
-        select.addEventListener("change", () => {
-          this.chosen[name] = select.value;
-          this.compare();
-        });
+        select.addEventListener("change", () => this.choose(name, select.value, present.value));
         return element("label", {}, element("span", { textContent: words[word] }), select);
       }),
     );
     if (focused) this.choices.querySelector(`[name=${focused}]`).focus();
+  }
+
+  /* Read a column for another purpose. The values stay those that are shown, unless their column is the one chosen. */
+  choose(name, column, value) {
+    this.chosen = { value, ...this.chosen, [name]: column };
+    for (const other of Object.keys(COLUMNS))
+      if (other !== name && this.chosen[other] === column && column) delete this.chosen[other];
+    if (!this.chosen.value) delete this.chosen.value;
+    this.compare();
   }
 }
