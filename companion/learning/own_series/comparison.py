@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 import torch
@@ -39,7 +40,7 @@ class Comparison:
     scores: list[Score]
     best: str
     verdict: list[Note]
-    split: Note
+    split: list[Note]
     shown: str
     last: tuple[list[int], list[float], dict[str, list[float]]]
 
@@ -60,14 +61,16 @@ class Comparison:
                 low, high = (f"{error:,.{digits}f}" for error in (min(score.seeds), max(score.seeds)))
                 setting += names["spread"].format(low=low, high=high, count=len(score.seeds))
             rows.append(f"| {mark}{names[score.key]}{mark} | {mark}{score.error:,.{digits}f}{mark} | {setting} |")
-        said = words(language)["verdicts"]["between"].join(sentence.text(language) for sentence in self.verdict)
-        return "\n".join([said, "", *rows, "", self.split.text(language)])
-
-    def _repr_markdown_(self) -> str:
-        return self.text()
+        said, split = (
+            words(language)["verdicts"]["between"].join(sentence.text(language) for sentence in sentences)
+            for sentences in (self.verdict, self.split)
+        )
+        return "\n".join([said, "", *rows, "", split])
 
     def __repr__(self) -> str:
         return self.text()
+
+    _repr_markdown_ = __repr__
 
 
 def decimals(errors: Sequence[float]) -> int:
@@ -119,11 +122,10 @@ def compare(
     own = tuple(errors.mean(1).tolist())
     scores.append(Score("lstm", errors.mean().item(), setting, errors.mean(0), torch.stack(forecasts).mean(0), own))
     learned, chosen, tested = (f"{count:,}" for count in parts.counts())
-    split = Note(
-        "verdicts",
-        "split" if parts.common else "split_own",
-        {"learned": learned, "chosen": chosen, "tested": tested, "count": f"{len(truth):,}"},
-    )
+    values = {"learned": learned, "chosen": chosen, "tested": tested, "count": f"{len(truth):,}"}
+    split = [Note("verdicts", "split" if parts.common else "split_own", values)]
+    if not parts.season:
+        split.append(Note("verdicts", "no_season", {}))
     best = min(scores, key=lambda score: score.error).key
     return Comparison(series, scores, best, judge(scores), split, *last_steps(parts, targets[TEST], scores))
 
@@ -161,22 +163,28 @@ def season_mean(parts: Parts, season: Season) -> Callable[[Tensor], Tensor]:
     """Return a forecast: the mean at this place of the period, in the machine's part to learn from."""
     period, _, reach = season
     sums = [[0.0] * period for _ in range(parts.machines)]
-    counts = [[0] * period for _ in range(parts.machines)]
+    counts = [[0.0] * period for _ in range(parts.machines)]
     values = parts.scaled.tolist()
     for k in parts.candidates(LEARN, 0):
         place = parts.step[k] % period
         sums[parts.machine[k]][place] += values[k]
         counts[parts.machine[k]][place] += 1
-    means = []
-    for own, count in zip(sums, counts, strict=True):
-        near = [[(place + shift) % period for shift in range(-reach, reach + 1)] for place in range(period)]
-        means.append([sum(own[k] for k in places) / max(1, sum(count[k] for k in places)) for places in near])
+    means = [
+        [total / max(1, count) for total, count in zip(near(own, reach), near(count, reach))]
+        for own, count in zip(sums, counts, strict=True)
+    ]
 
     def forecast(targets: Tensor) -> Tensor:
         z = [means[parts.machine[k]][parts.step[k] % period] for k in targets.tolist()]
         return parts.unscaled(torch.tensor(z, dtype=torch.float64)[:, None], targets)
 
     return forecast
+
+
+def near(values: list[float], reach: int) -> list[float]:
+    """Return the sum of each value and of so many on each side, as on a circle."""
+    sums = [0.0, *accumulate(values[len(values) - reach :] + values + values[:reach])]
+    return [sums[k + 2 * reach + 1] - sums[k] for k in range(len(values))]
 
 
 # ---- Models ----
@@ -247,6 +255,12 @@ def clearly_smaller(better: Score, other: Score) -> bool:
     return gains.mean().item() > width and seeds
 
 
+def gain(better: Score, other: Score) -> str:
+    """Return by how many percent of the larger error the smaller one is smaller."""
+    percent = 100 * (1 - better.error / other.error) if other.error else 0.0
+    return f"{percent:.0f}" if percent >= 1 else f"{percent:.1g}" if percent >= 0.01 else "<0.01"
+
+
 def judge(scores: list[Score]) -> list[Note]:
     """Return in words which method wins, whether that is clear, and what that means."""
     by_key = {score.key: score for score in scores}
@@ -254,12 +268,7 @@ def judge(scores: list[Score]) -> list[Note]:
     best = min((score for score in scores if score.key != "lstm"), key=lambda score: score.error)
     winner, second = sorted((lstm, best), key=lambda score: score.error)
     clear = clearly_smaller(winner, second)
-    gain = 100 * (1 - winner.error / second.error) if second.error else 0.0
-    values = {
-        "best": Note("table", best.key, {}),
-        "gain": f"{gain:.0f}" if gain >= 1 else f"{gain:.1f}",
-        "seeds": len(lstm.seeds),
-    }
+    values = {"best": Note("table", best.key, {}), "gain": gain(winner, second), "seeds": len(lstm.seeds)}
     key = ("lstm" if winner is lstm else "simple") + ("_clear" if clear else "_unclear")
     found = [Note("verdicts", key, values)]
     taken = lstm if winner is lstm and clear else best
@@ -268,8 +277,7 @@ def judge(scores: list[Score]) -> list[Note]:
     elif not clearly_smaller(taken, last):
         found.append(Note("verdicts", "no_gain", {}))
     else:
-        gain = 100 * (1 - taken.error / last.error)
-        found.append(Note("verdicts", "gain", {"gain": f"{gain:.0f}", "winner": Note("table", taken.key, {})}))
+        found.append(Note("verdicts", "gain", {"gain": gain(taken, last), "winner": Note("table", taken.key, {})}))
     return found
 
 

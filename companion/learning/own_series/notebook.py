@@ -24,13 +24,21 @@ series = read_csv(
 series"""
 PICTURE = """\
 import matplotlib.pyplot as plt
-
+{fonts}
 figure, ax = plt.subplots(figsize=(8, 3))
 for piece in series.pieces:
     steps = range(piece.start, piece.start + len(piece.values))
     ax.plot(steps, piece.values, linewidth=0.7)
-ax.set(xlabel="step", ylabel=series.value)
+ax.set(xlabel={step!r}, ylabel=series.value)
 plt.show()"""
+# fonts with the characters of a language, if there are any: of Windows, of macOS, of Linux
+FONTS = """\
+from matplotlib.font_manager import fontManager
+
+fonts = {{{own!r}, "Arial Unicode MS", "Noto Sans CJK JP"}} & {{font.name for font in fontManager.ttflist}}
+plt.rcParams["font.family"] = ["sans-serif", *fonts]
+"""
+WINDOWS_FONTS = {"ja": "Yu Gothic", "ko": "Malgun Gothic", "zh": "Microsoft YaHei"}
 COMPARE = """\
 result = compare(
     series,
@@ -41,13 +49,15 @@ result = compare(
     most=1200,  # {most}
 )
 result"""
+METHODS = "last", "season", "mean", "linear", "lstm"
 LAST = """\
 steps, truth, forecasts = result.last
+names = {names}
 figure, ax = plt.subplots(figsize=(8, 3))
 ax.plot(steps, truth, "k", label=series.value)
 for name in dict.fromkeys([result.best, "lstm"]):
-    ax.plot(steps, forecasts[name], label=name)
-ax.set(xlabel="step", ylabel=series.value)
+    ax.plot(steps, forecasts[name], label=names[name])
+ax.set(xlabel={step!r}, ylabel=series.value)
 ax.legend()
 plt.show()"""
 
@@ -68,14 +78,16 @@ def to_notebook(series: OwnSeries, language: str | None = None) -> dict[str, Any
         time_said=said["time"],
         machine_said=said["machine"],
     )
+    names = "{\n" + "".join(f"    {key!r}: {words(language)['table'][key]!r},\n" for key in METHODS) + "}"
+    fonts = FONTS.format(own=WINDOWS_FONTS[language]) if language in WINDOWS_FONTS else ""
     sources = {
         "title": f"# {said['title'].format(file=series.file)}\n\n{said['begin'].format(file=series.file)}",
         "install": INSTALL.format(install=said["install"]),
         "read": code,
-        "picture": PICTURE,
+        "picture": PICTURE.format(fonts=fonts, step=said["step"]),
         "method": f"## {said['method']}\n\n{said['parts']}",
         "compare": COMPARE.format(rates=said["rates"], seeds=said["seeds"], most=said["most"]),
-        "last": LAST,
+        "last": LAST.format(names=names, step=said["step"]),
         "try": f"## {said['next']}\n\n{said['tries']}",
     }
     return {

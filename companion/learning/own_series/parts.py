@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from companion.learning.own_series.series import OwnSeries
+from companion.learning.own_series.times import DAY
 from companion.learning.own_series.words import FileProblem, Note
 
 CUTS = 0.6, 0.8  # shares of the values before the part to choose with, and before the part to test with
@@ -112,9 +113,9 @@ class Parts:
     def periods(self) -> list[int]:
         """Return periods that may be in the series: of the calendar, and of the part to learn from."""
         step, kind = self.series.step, self.series.kind
-        lengths = {"seconds": (86400.0, 7 * 86400.0, 365.25 * 86400.0), "months": (12.0,), "number": ()}[kind]
+        lengths = {"seconds": (DAY, 7 * DAY, 365.25 * DAY), "months": (12.0,), "number": ()}[kind]
         found = {round(length / step) for length in lengths if abs(length / step - round(length / step)) < 0.3}
-        return sorted(period for period in found | {*self.echoes()} if 2 <= period <= 400)
+        return sorted(period for period in found | {*self.echoes()} if period >= 2)
 
     def echoes(self) -> list[int]:
         """Return the lag at which the autocorrelation has its highest peak, and the first that is nearly as high.

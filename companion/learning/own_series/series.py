@@ -86,11 +86,10 @@ class OwnSeries:
             lines.append(note("machines", machine=self.machine, count=len(self.machines)))
         return "\n".join(f"- {line.text(language)}" for line in [*lines, *self.notes])
 
-    def _repr_markdown_(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         return self.text()
+
+    _repr_markdown_ = __repr__
 
 
 def read_csv(
@@ -112,14 +111,16 @@ def read_csv(
     guess, where `language` only decides between equals. Raise FileProblem, which says what to do, if the file has no
     such series. Dates are read in many forms, numbers with either decimal sign, and the rows may be in any order.
     """
-    shipped = SHIPPED / f"{source}.csv" if isinstance(source, str) and source.isidentifier() else None
-    path = shipped if shipped and shipped.is_file() else source
-    file = name or (
-        Path(path).name if isinstance(path, Path) or isinstance(path, str) and "\n" not in path else "series.csv"
-    )
-    if not isinstance(path, bytes) and "\n" not in str(path) and not Path(path).is_file():
-        raise FileProblem("absent", file=file)
-    table = read_table(path, encoding, language)
+    if isinstance(source, str) and "\n" in source:
+        source = source.encode()
+    if not isinstance(source, bytes):
+        shipped = SHIPPED / f"{source}.csv"
+        path = shipped if str(source).isidentifier() and shipped.is_file() else Path(source)
+        name = name or path.name
+        if not path.is_file():
+            raise FileProblem("absent", file=name)
+        source = path.read_bytes()
+    table = read_table(source, encoding, language)
     chosen = [find_column(table, column) for column in (value, time, machine)]
     notes = list(table.notes)
     times_at, times = find_times(table, chosen[1], time == "", chosen[0])
@@ -139,7 +140,7 @@ def read_csv(
         points.append((at or 0.0, number))
     kind = times.kind if times else "number"
     series = OwnSeries(
-        file, table.names, table.names[value_at], table.names[times_at[0]] if times_at else None,
+        name or "series.csv", table.names, table.names[value_at], table.names[times_at[0]] if times_at else None,
         None if machine_at is None else table.names[machine_at], [], 1.0, kind, 0.0, notes,
         [table.names[k] for k in times_at], table.encoding,
     )  # fmt: skip
@@ -153,11 +154,9 @@ def values_of(table: Table, column: int, rows: list[int], notes: list[Note]) -> 
     found = table.numbers(column)
     numbers = [found[k] for k in rows]
     wrong = [k for k in rows if found[k] is None]
+    first = table.first(wrong, column)
     if len(wrong) > 0.5 * len(numbers):
-        k = wrong[0]
-        raise FileProblem(
-            "not_numbers", table.names, name=table.names[column], line=table.lines[k], cell=table.rows[k][column][:40]
-        )
+        raise FileProblem("not_numbers", table.names, name=table.names[column], **first)
     sign, cell = table.decimal(column)
     if cell:
         number, thousands = to_number(cell, sign) or 0.0, sign not in cell
@@ -165,8 +164,7 @@ def values_of(table: Table, column: int, rows: list[int], notes: list[Note]) -> 
         key = "thousands" if thousands else "decimals"
         notes.append(note(key, cell=cell, number=f"{number:.10g}", other=f"{other:.10g}"))
     if wrong:
-        k = wrong[0]
-        notes.append(note("wrong", count=len(wrong), line=table.lines[k], cell=table.rows[k][column][:40]))
+        notes.append(note("wrong", **first))
     values = [math.nan if number is None or math.isinf(number) else number for number in numbers]
     for code in CODES:
         others = [number for number in values if number != code and not math.isnan(number)]
@@ -189,8 +187,7 @@ def timed_rows(table: Table, times: Times | None, times_at: list[int], notes: li
         return list(range(len(table.rows)))
     wrong = [k for k, value in enumerate(times.values) if value is None]
     if wrong:
-        k = wrong[0]
-        notes.append(note("no_time", count=len(wrong), line=table.lines[k], cell=table.rows[k][times_at[0]][:40]))
+        notes.append(note("no_time", **table.first(wrong, times_at[0])))
     return [k for k, value in enumerate(times.values) if value is not None]
 
 

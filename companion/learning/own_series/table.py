@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import median_low
+from typing import Any
 
 from companion.learning.files import BYTE_ORDER_MARKS, OTHER_FORMATS
 from companion.learning.own_series.times import looks_like_time
@@ -25,7 +25,7 @@ SEPARATORS = "\t", ";", "|", ","
 # is at most the next value, and characters that tables use
 ENCODINGS = {
     "cp1252": ("", 0, ""),
-    "cp932": ("shift_jis", 0x97, ""),
+    "cp932": ("shift_jis", 0x97, "年月日時刻分間温度湿気圧電力量値番号"),
     "cp949": ("euc_kr", 0xC8, "날짜시간일자년월온도습기압전력량값번호"),
     "gb18030": ("gb2312", 0xD7, "日期时间年月温度湿气压电功率数值量号"),
     "latin-1": ("", 0, ""),
@@ -43,6 +43,9 @@ THOUSANDS = {
 }
 UNSURE = re.compile(r"[-+\u2212]?[1-9]\d{0,2}[.,]\d{3}")  # thousands, or three decimals
 UNMARKED = re.compile(r"[-+\u2212]?(\d+)")
+EUROPEAN_LETTERS = re.compile(
+    r"(?<![^\0-\x7f])(?:[^\0-\x7f]|[^\0-\x7f]{2}(?=[A-Za-z])|(?<=[A-Za-z])[^\0-\x7f]{2})(?![^\0-\x7f])"
+)
 EUROPEAN = re.compile(r"\d{1,2}\.\d{1,2}\.(\d{4}|\d{2})\b")  # dates of countries that write 1.234,5
 
 
@@ -84,32 +87,27 @@ def decode(raw: bytes, encoding: str | None, language: str) -> tuple[str, str | 
 def plausibility(text: str, encoding: str) -> float:
     """Return the share of usual characters among those that are not ASCII. Those that tables use count twice."""
     codec, last, used = ENCODINGS.get(encoding, ("", 0, ""))
-    runs = re.findall(r"[^\0-\x7f]+", text[:20_000])
-    others = "".join(runs)
+    text = text[:20_000]
+    others = re.sub(r"[\0-\x7f]", "", text)
     if codec:
         codes = [char.encode(codec, "ignore") for char in others]
         usual = sum(len(code) == 2 and code[0] <= last for code in codes)
-    else:  # European words seldom have two such letters in a row
-        usual = sum(len(run) == 1 for run in runs)
+    else:  # European words have such letters alone, or two beside others
+        usual = sum(map(len, EUROPEAN_LETTERS.findall(text)))
     return (usual + sum(char in used for char in others)) / max(1, len(others))
 
 
 def split_lines(text: str, separator: str) -> tuple[list[int], list[list[str]]]:
     """Return the lines at which rows begin, and the rows' cells, without empty rows."""
-    lines, rows = [], []
-    if separator == " ":
-        for number, line in enumerate(io.StringIO(text), 1):
-            if line.strip():
-                lines.append(number)
-                rows.append([cell.strip('"') for cell in line.split()])
-        return lines, rows
+    if separator == " ":  # several count as one
+        text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
+        text = re.sub(r"[ \t]+", " ", text)
     limit = csv.field_size_limit(len(text) + 1)
     try:
         for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):  # the second if nobody closes a quote
             start, lines, rows, swallowed = 1, [], [], False
-            reader = csv.reader(
-                io.StringIO(text, newline=""), delimiter=separator, quoting=quoting, skipinitialspace=True
-            )
+            around = separator != " "
+            reader = csv.reader(io.StringIO(text), delimiter=separator, quoting=quoting, skipinitialspace=around)
             for cells in reader:
                 swallowed = swallowed or reader.line_num - start > 3
                 cells = [cell.strip().strip('"').strip() for cell in cells]
@@ -165,6 +163,11 @@ class Table:
         step = max(1, len(self.rows) // SAMPLE)
         return [row[column] for row in self.rows[::step] if not is_missing(row[column])]
 
+    def first(self, places: list[int], column: int) -> dict[str, Any]:
+        """Return the values of a note about these rows: their number, and the line and the cell of the first."""
+        k = places[0] if places else 0
+        return {"count": len(places), "line": self.lines[k], "cell": self.rows[k][column][:40]}
+
     def numbers(self, column: int) -> list[float | None]:
         """Return the numbers of a column: nan for missing ones, None for cells that have no number."""
         return parse_numbers(self.texts(column), self.decimal(column)[0])
@@ -183,10 +186,9 @@ class Table:
 
     def find_decimal(self, column: int) -> tuple[str, str]:
         """Return what `decimal` returns: from the column, the other columns, jumps, or customs of countries."""
-        texts = self.texts(column)
-        if sign := sure_decimal(texts):
+        if sign := sure_decimal(self.sample(column)) or sure_decimal(self.texts(column)):
             return sign, ""
-        numbers = [match[1].strip() for match in map(NUMBER.fullmatch, texts) if match]
+        numbers = [match[1].strip() for match in map(NUMBER.fullmatch, self.texts(column)) if match]
         cell = next(filter(UNSURE.fullmatch, numbers), "")
         if not cell:
             return ".", ""
@@ -201,17 +203,17 @@ class Table:
         if plain:
             return mark if 2 * jump(numbers, mark) < jump(numbers, other) else other, cell
         european = any(map(EUROPEAN.match, self.rows[len(self.rows) // 2]))
+        hinted = european or self.separator == ";"  # such files have decimal commas
         if mark == ",":
-            return (mark, "") if european or self.separator == ";" else (other, cell)
-        return (other if european else mark), (cell if european or self.separator == ";" else "")
+            return (mark, "") if hinted else (other, cell)
+        return other if european else mark, cell if hinted else ""
 
 
 def jump(numbers: list[str], decimal: str) -> float:
-    """Return the mean jump between neighbours of which one has a mark, as a share of the numbers' range."""
-    values = [to_number(number, decimal) or 0.0 for number in numbers]
-    marked = [not UNMARKED.fullmatch(number) for number in numbers]
-    jumps = [abs(values[k] - values[k - 1]) for k in range(1, len(values)) if marked[k] != marked[k - 1]]
-    return sum(jumps) / (len(jumps) * ((max(values) - min(values)) or 1.0))
+    """Return the sum of jumps between neighbours of which one has a mark, in ranges of the numbers."""
+    values = [(to_number(number, decimal) or 0.0, not UNMARKED.fullmatch(number)) for number in numbers]
+    jumps = [abs(b - a) for (a, marked), (b, next_marked) in zip(values, values[1:]) if marked != next_marked]
+    return sum(jumps) / ((max(values)[0] - min(values)[0]) or 1.0)
 
 
 def sure_decimal(texts: Sequence[str]) -> str:
@@ -231,18 +233,13 @@ def sure_decimal(texts: Sequence[str]) -> str:
 def parse_numbers(texts: Sequence[str], decimal: str = "") -> list[float | None]:
     """Return the numbers in cells: nan for a missing one, None for a cell without a number, or with another unit."""
     decimal = decimal or sure_decimal(texts) or "."
-    matches = [None if is_missing(text) else NUMBER.fullmatch(text) for text in texts]
+    matches = [*map(NUMBER.fullmatch, texts)]
     units = Counter(match[2] for match in matches if match)
-    unit = units.most_common(1)[0][0] if units else ""
-    numbers: list[float | None] = []
-    for text, match in zip(texts, matches, strict=True):
-        if is_missing(text):
-            numbers.append(math.nan)
-        elif match and match[2] in ("", unit):
-            numbers.append(to_number(match[1], decimal))
-        else:
-            numbers.append(None)
-    return numbers
+    unit = max(units, key=lambda unit: units[unit], default="")
+    return [
+        math.nan if is_missing(text) else to_number(match[1], decimal) if match and match[2] in ("", unit) else None
+        for text, match in zip(texts, matches, strict=True)
+    ]
 
 
 def joined_decimals(rows: list[list[str]], length: int) -> list[list[str]] | None:
@@ -274,20 +271,13 @@ def find_names(rows: list[list[str]]) -> bool:
 
 def unique(names: list[str]) -> list[str]:
     """Return names of columns of which each is there once and none is empty."""
-    seen: Counter[str] = Counter()
-    found = []
-    for k, name in enumerate(names, 1):
-        name = name or str(k)
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+    names = [name or str(k) for k, name in enumerate(names, 1)]
+    counts = [names[: k + 1].count(name) for k, name in enumerate(names)]
+    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, counts, strict=True)]
 
 
-def read_table(source: str | bytes | Path, encoding: str | None = None, language: str | None = None) -> Table:
-    """Return the table of a file, of its bytes, or of a text with line breaks. Raise FileProblem if it has none."""
-    if isinstance(source, str) and "\n" in source:
-        source = source.encode()
-    raw = source if isinstance(source, bytes) else Path(source).read_bytes()
+def read_table(raw: bytes, encoding: str | None, language: str | None) -> Table:
+    """Return the table in the bytes of a file. Raise FileProblem if there is none."""
     text, encoding = decode(raw, encoding, language_of(language))
     notes = [note("encoding", encoding=encoding)] if encoding else []
     if not text.strip():
@@ -314,19 +304,22 @@ def read_table(source: str | bytes | Path, encoding: str | None = None, language
             rows, length = [rows[0], *joined], length - 1
         else:
             rows[0] = ["", *rows[0]]  # R names the rows, but not their column
-    kept = [(line, row[:length]) for line, row in zip(lines, rows, strict=True) if fits(row, length)]
-    titles = count_titles([row for _, row in kept])
-    kept = kept[titles:]
+    rows = [row if any(row[length:]) else row[:length] for row in rows]
+    wrong = [line for line, row in zip(lines, rows, strict=True) if len(row) != length]
+    lines = [line for line, row in zip(lines, rows, strict=True) if len(row) == length]
+    rows = [row for row in rows if len(row) == length]
+    titles = count_titles(rows)
+    lines, rows = lines[titles:], rows[titles:]
     if above + titles:
         notes.append(note("above", count=above + titles))
-    if wrong := [line for line, row in zip(lines, rows, strict=True) if not fits(row, length)]:
+    if wrong:
         notes.append(note("length", count=len(wrong), line=wrong[0], columns=length))
-    has_names = len(kept) > 1 and find_names([row for _, row in kept])
-    names = kept.pop(0)[1] if has_names else [""] * length
-    if len(kept) > MAX_ROWS:
-        notes.append(note("rows", count=f"{len(kept):,}", kept=f"{MAX_ROWS:,}"))
-    lines, rows = ([one[k] for one in kept[:MAX_ROWS]] for k in range(2))
-    return Table(unique(names), rows, lines, separator, encoding, notes)
+    has_names = len(rows) > 1 and find_names(rows)
+    names = rows[0] if has_names else [""] * length
+    lines, rows = lines[has_names:], rows[has_names:]
+    if len(rows) > MAX_ROWS:
+        notes.append(note("rows", count=f"{len(rows):,}", kept=f"{MAX_ROWS:,}"))
+    return Table(unique(names), rows[:MAX_ROWS], lines[:MAX_ROWS], separator, encoding, notes)
 
 
 def count_titles(rows: list[list[str]]) -> int:
@@ -341,8 +334,3 @@ def is_title(below: list[list[str]], length: int) -> bool:
     """Return whether a short row is a title: another one follows, or the names."""
     full = [row for row in below if len(row) == length]
     return not full or len(below[0]) != length or find_names(full)
-
-
-def fits(row: list[str], length: int) -> bool:
-    """Return whether a row has so many cells; empty ones may follow."""
-    return len(row) == length or len(row) > length and not any(row[length:])
