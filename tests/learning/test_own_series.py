@@ -376,6 +376,28 @@ def filled_in(text):
     return sorted(re.findall(r"\{\w+\}|`[^`]*`", text))
 
 
+def test_a_season_may_be_long_and_its_absence_is_explained():
+    minutes = [math.sin(2 * math.pi * k / 480) + x / 9 for k, x in enumerate(noise(2400))]
+    lines = [f"{START + timedelta(minutes=3 * k)},{value}" for k, value in enumerate(minutes)]
+    series = read_csv("\n".join(["time,value", *lines]))
+    result = compare(series, **QUICK)
+    assert result.scores[1].setting.values["period"] == 480
+    assert "because no period was found" not in result.text("en")
+    rising = "v\n" + "".join(f"{k * k}\n" for k in range(300))
+    assert "because no period was found" in compare(read_csv(rising), **QUICK).text("en")
+
+
+def test_gains_are_shares_of_the_larger_error():
+    rng = random.Random(0)
+    last = score("last", [4 + rng.random() for _ in range(200)])
+    for factor, expected in ((0.8, "20"), (0.996, "0.4"), (0.9996, "0.04"), (1 - 1e-9, "<0.01")):
+        linear = score("linear", (factor * last.errors).tolist())
+        first, second = judge([last, linear, score("lstm", last.errors.tolist(), (last.error,))])
+        assert (first.key, first.values["gain"], second.values["gain"]) == ("simple_clear", expected, expected)
+    first, _ = judge([last, score("lstm", [0.9 * last.error, 1.02 * last.error] * 100, (0.96 * last.error,))])
+    assert first.text("en").count("4 % smaller than that of the best simpler forecast") == 1
+
+
 @pytest.mark.parametrize("language", ["ja", "ko", "zh"])
 def test_words_are_translated(language):
     own = tomllib.loads((WORDS / f"{language}.toml").read_text(encoding="utf-8"))
@@ -404,3 +426,23 @@ def test_the_notebook_repeats_the_comparison(tmp_path, monkeypatch):
             )
             exec(quick, names)
     assert names["series"].text() == series.text() and names["result"].text() == result.text()
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_notebook_has_the_encoding_and_the_words_of_its_language(tmp_path, monkeypatch, language):
+    """Run the part that reads in another language, in which the encoding would be guessed otherwise."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "short.csv").write_bytes(table("{v}", "It’s\n").encode("cp1252"))
+    series = read_csv("short.csv", language="en")
+    cells = {cell["id"]: "".join(cell["source"]) for cell in to_notebook(series, language)["cells"]}
+    monkeypatch.setenv("UNROLLED_LANGUAGE", "ja")
+    assert read_csv("short.csv").value == "It痴" and "encoding='cp1252'" in cells["read"]
+    names = {}
+    exec(cells["read"], names)
+    assert names["series"].value == series.value == "It’s"
+    assert f"xlabel={words(language)['notebook']['step']!r}" in cells["last"]
+    assert ("Yu Gothic" in cells["picture"]) == (language == "ja")
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    exec(cells["picture"], names)
+    with pytest.raises(FileProblem, match="cannot be read as utf-8"):
+        read_csv("short.csv", encoding="utf-8")

@@ -1,6 +1,5 @@
 """Guesses of the columns with the times, the names of machines and the values of a table."""
 
-import math
 import re
 from collections import Counter
 
@@ -56,11 +55,9 @@ def join_dates(table: Table, columns: list[int]) -> list[str] | None:
     year, month, day, hour = columns
     if min(year, month) < 0:
         return None
-    rows = (
-        [row[k] if k >= 0 else other for k, other in ((year, ""), (month, ""), (day, "1"), (hour, "0"))]
-        for row in table.rows
-    )
-    return ["-".join(row[:3]) + f" {row[3]}:00" for row in rows]
+    rows = [[*row, "1", "0"] for row in table.rows]  # the first day, the first hour
+    day, hour = (k if k >= 0 else other for k, other in ((day, -2), (hour, -1)))
+    return [f"{row[year]}-{row[month]}-{row[day]} {row[hour]}:00" for row in rows]
 
 
 def read_clocks(table: Table, column: int, hours: bool) -> list[str] | None:
@@ -93,22 +90,18 @@ def find_times(table: Table, chosen: int | None, without: bool, value: int | Non
                 if other not in (k, value) and (clocks := read_clocks(table, other, hours=repeat)):
                     return [k, other], forms.add_clocks(times, clocks)
             return [k], times
+    called = {k: is_called(table.names[k], TIMES, TIMES_CJK) for k in columns}
     for k in columns:
-        called = is_called(table.names[k], TIMES, TIMES_CJK)
-        clocks = [parse_clock(text) for text in table.sample(k)]
-        if (called or k in (chosen, columns[0])) and clocks and None not in clocks:
-            return [k], forms.read_clocks(table.texts(k))
-    for k in sorted(columns, key=lambda k: not is_called(table.names[k], TIMES, TIMES_CJK)):
-        called = is_called(table.names[k], TIMES, TIMES_CJK)
-        if not (called or k == chosen or k == columns[0]) or not table.is_numeric(k):
+        if (called[k] or k in (chosen, columns[0])) and (clocks := read_clocks(table, k, hours=False)):
+            return [k], forms.read_clocks(clocks)
+    for k in sorted(columns, key=lambda k: not called[k]):
+        if not (called[k] or k in (chosen, columns[0])) or not table.is_numeric(k):
             continue
-        numbers = table.numbers(k)
-        found = [number for number in numbers if number is not None and not math.isnan(number)]
+        found = table.present(k)
         rises = all(a < b for a, b in zip(found, found[1:]))
         counts = [float(n) for n in range(int(found[0]), int(found[0]) + len(found))] if found else []
-        distinct = len({*found})
-        if k == chosen or called and distinct > 20 or rises and found != counts:
-            return [k], forms.read_number_times(numbers, called or k == chosen)
+        if k == chosen or called[k] and len({*found}) > 20 or rises and found != counts:
+            return [k], forms.read_number_times(table.numbers(k), called[k] or k == chosen)
     if chosen is not None:
         raise FileProblem("times", table.names, name=table.names[chosen], text=table.rows[0][chosen])
     return [], None
@@ -116,8 +109,7 @@ def find_times(table: Table, chosen: int | None, without: bool, value: int | Non
 
 def find_machine(table: Table, times: Times | None, taken: set[int | None]) -> int | None:
     """Return the place of the column that names machines, None if there seems to be none."""
-    found = []
-    rows = len(table.rows)
+    found, rows = [], len(table.rows)
     at = times.values if times else []
     repeats = times is not None and len({*at}) < 0.99 * len(at)
     for k in range(len(table.names)):
@@ -131,13 +123,9 @@ def find_machine(table: Table, times: Times | None, taken: set[int | None]) -> i
             continue
         called = is_called(table.names[k], MACHINES, MACHINES_CJK)
         blocks = 1 + sum(a != b for a, b in zip(texts, texts[1:])) == len(counts)
-        if times:
-            tells = repeats and len({*zip(at, texts, strict=True)}) >= 0.99 * rows
-            fits = tells or called and is_text
-        else:
-            tells = False
-            fits = called and (is_text or blocks) or is_text and blocks and min(counts.values()) >= 20
-        if fits:
+        tells = repeats and len({*zip(at, texts, strict=True)}) >= 0.99 * rows
+        groups = called and (is_text or blocks) or is_text and blocks and min(counts.values()) >= 20
+        if tells or (called and is_text if times else groups):
             found.append((not tells, not called, not is_text, len(counts), k))
     return min(found)[-1] if found else None
 
@@ -148,7 +136,7 @@ def find_value(table: Table, taken: set[int | None]) -> int:
     for k, name in enumerate(table.names):
         if k in taken or not table.is_numeric(k):
             continue
-        found = [number for number in table.numbers(k) if number is not None and not math.isnan(number)]
+        found = table.present(k)
         steps = {round(b - a, 9) for a, b in zip(found, found[1:])}
         if len({*found}) < 2:
             constant.append(k)

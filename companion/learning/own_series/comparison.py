@@ -61,10 +61,8 @@ class Comparison:
                 low, high = (f"{error:,.{digits}f}" for error in (min(score.seeds), max(score.seeds)))
                 setting += names["spread"].format(low=low, high=high, count=len(score.seeds))
             rows.append(f"| {mark}{names[score.key]}{mark} | {mark}{score.error:,.{digits}f}{mark} | {setting} |")
-        said, split = (
-            words(language)["verdicts"]["between"].join(sentence.text(language) for sentence in sentences)
-            for sentences in (self.verdict, self.split)
-        )
+        between = words(language)["verdicts"]["between"]
+        said, split = (between.join(note.text(language) for note in notes) for notes in (self.verdict, self.split))
         return "\n".join([said, "", *rows, "", split])
 
     def __repr__(self) -> str:
@@ -118,14 +116,13 @@ def compare(
     networks, rate = train_networks(parts, targets, rates, seeds, hidden_size, epochs, most, progress)
     forecasts = [network(targets[TEST]) for network in networks]
     errors = torch.stack([(each - truth).abs() for each in forecasts])
-    setting = Note("table", "set_lstm", {"length": parts.length, "rate": f"{rate:g}"})
+    lstm = score("lstm", torch.stack(forecasts).mean(0), length=parts.length, rate=f"{rate:g}")
     own = tuple(errors.mean(1).tolist())
-    scores.append(Score("lstm", errors.mean().item(), setting, errors.mean(0), torch.stack(forecasts).mean(0), own))
+    scores.append(lstm._replace(error=errors.mean().item(), errors=errors.mean(0), seeds=own))
     learned, chosen, tested = (f"{count:,}" for count in parts.counts())
     values = {"learned": learned, "chosen": chosen, "tested": tested, "count": f"{len(truth):,}"}
     split = [Note("verdicts", "split" if parts.common else "split_own", values)]
-    if not parts.season:
-        split.append(Note("verdicts", "no_season", {}))
+    split += [] if parts.season else [Note("verdicts", "no_season", {})]
     best = min(scores, key=lambda score: score.error).key
     return Comparison(series, scores, best, judge(scores), split, *last_steps(parts, targets[TEST], scores))
 
@@ -237,9 +234,8 @@ def train_networks(parts, targets, rates, seeds, hidden_size, epochs, most, prog
 
 def spread(places: Tensor, most: int) -> Tensor:
     """Return at most so many places, evenly spread over all."""
-    if len(places) <= most:
-        return places
-    return places[torch.arange(most) * len(places) // most]
+    count = min(most, len(places))
+    return places[torch.arange(count) * len(places) // count]
 
 
 # ---- What wins ----

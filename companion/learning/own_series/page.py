@@ -7,7 +7,7 @@ from typing import Any
 
 from companion.extra import notebook_extra
 from companion.learning.own_series.comparison import Comparison, compare, decimals
-from companion.learning.own_series.notebook import notebook_name, to_notebook
+from companion.learning.own_series.notebook import to_notebook
 from companion.learning.own_series.series import read_csv
 from companion.learning.own_series.words import FileProblem, Note, language_of, words
 
@@ -35,7 +35,7 @@ def show(file: str, value: str | None = None, time: str | None = None, machine: 
         table=result.text(language),
         picture=picture(result, language),
         notebook=json.dumps(to_notebook(series, language), ensure_ascii=False, indent=1) + "\n",
-        name=notebook_name(series),
+        name=f"{Path(file).stem}.ipynb",
     )
 
 

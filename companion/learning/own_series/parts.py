@@ -40,19 +40,13 @@ class Parts:
 
     def __init__(self, series: OwnSeries) -> None:
         self.series = series
-        self.machine: list[int] = []
-        self.step: list[int] = []
-        self.offset: list[int] = []  # values before it in its piece
-        self.seen: list[bool] = []
-        values: list[float] = []
         numbers = {name: k for k, name in enumerate(series.machines)}
-        for piece in series.pieces:
-            for offset, (value, seen) in enumerate(zip(piece.values, piece.seen, strict=True)):
-                values.append(value)
-                self.machine.append(numbers[piece.machine])
-                self.step.append(piece.start + offset)
-                self.offset.append(offset)
-                self.seen.append(seen)
+        places = [(piece, k) for piece in series.pieces for k in range(len(piece.values))]
+        self.machine = [numbers[piece.machine] for piece, _ in places]
+        self.step = [piece.start + k for piece, k in places]
+        self.offset = [k for _, k in places]  # values before it in its piece
+        self.seen = [piece.seen[k] for piece, k in places]
+        values = [piece.values[k] for piece, k in places]
         self.values = torch.tensor(values, dtype=torch.float64)
         self.machines = len(numbers)
         self.cuts = self.find_cuts()
@@ -72,20 +66,18 @@ class Parts:
         for m, step, seen in zip(self.machine, self.step, self.seen, strict=True):
             if seen:
                 own[m].append(step)
-        everything = sorted(step for steps in own for step in steps)
-        first, second = (everything[int(share * len(everything))] for share in CUTS)
+
+        def cut(steps: list[int]) -> tuple[int, int]:
+            first, second = (sorted(steps)[int(share * len(steps))] for share in CUTS)
+            return first, second
+
+        first, second = cut([step for steps in own for step in steps])
         self.common = all(
             min(sum(s < first for s in steps), sum(first <= s < second for s in steps), sum(s >= second for s in steps))
             >= 0.1 * len(steps)
             for steps in own
         )
-        if self.common:
-            return [(first, second)] * self.machines
-        cuts = []
-        for steps in map(sorted, own):
-            first, second = (steps[int(share * len(steps))] for share in CUTS)
-            cuts.append((first, second))
-        return cuts
+        return [(first, second) if self.common else cut(steps) for steps in own]
 
     def scale(self, values: list[float]) -> tuple[Tensor, Tensor]:
         """Return mean and standard deviation for each value, computed from the parts to learn from."""

@@ -127,10 +127,10 @@ def read_csv(
     machine_at = chosen[2]
     if machine_at is None and machine != "":
         machine_at = find_machine(table, times, {*times_at, chosen[0]})
-    value_at = chosen[0]
-    if value_at is None:
-        value_at = find_value(table, {*times_at, machine_at})
-    rows = timed_rows(table, times, times_at, notes)
+    value_at = find_value(table, {*times_at, machine_at}) if chosen[0] is None else chosen[0]
+    rows = [k for k in range(len(table.rows)) if times is None or times.values[k] is not None]
+    if without := sorted({*range(len(table.rows))} - {*rows}):
+        notes.append(note("no_time", **table.first(without, times_at[0])))
     numbers = values_of(table, value_at, rows, notes)
     by_machine: dict[str, list[tuple[float, float]]] = {}
     for k, number in zip(rows, numbers, strict=True):
@@ -138,14 +138,17 @@ def read_csv(
         points = by_machine.setdefault(key, [])
         at = times.values[k] if times else float(len(points))
         points.append((at or 0.0, number))
-    kind = times.kind if times else "number"
     series = OwnSeries(
         name or "series.csv", table.names, table.names[value_at], table.names[times_at[0]] if times_at else None,
-        None if machine_at is None else table.names[machine_at], [], 1.0, kind, 0.0, notes,
+        None if machine_at is None else table.names[machine_at], [], 1.0, times.kind if times else "number", 0.0, notes,
         [table.names[k] for k in times_at], table.encoding,
     )  # fmt: skip
     to_steps(series, by_machine, average=machine == "")
-    check(series, table)
+    if series.count < FEWEST:
+        raise FileProblem("few", table.names, count=series.count, least=FEWEST)
+    values = {value for piece in series.pieces for value in piece.values}
+    if len(values) == 1:
+        raise FileProblem("constant", table.names, name=series.value, value=f"{values.pop():g}")
     return series
 
 
@@ -157,7 +160,7 @@ def values_of(table: Table, column: int, rows: list[int], notes: list[Note]) -> 
     first = table.first(wrong, column)
     if len(wrong) > 0.5 * len(numbers):
         raise FileProblem("not_numbers", table.names, name=table.names[column], **first)
-    sign, cell = table.decimal(column)
+    sign, cell = table.decimals[column]
     if cell:
         number, thousands = to_number(cell, sign) or 0.0, sign not in cell
         other = number / 1000 if thousands else number * 1000
@@ -175,20 +178,9 @@ def values_of(table: Table, column: int, rows: list[int], notes: list[Note]) -> 
         if not low - 2 * (high - low) <= code <= high + 2 * (high - low):
             values = [math.nan if number == code else number for number in values]
             notes.append(note("code", count=count, code=f"{code:g}"))
-    missing = sum(map(math.isnan, values)) - len(wrong)
-    if missing:
+    if missing := sum(map(math.isnan, values)) - len(wrong):
         notes.append(note("missing", count=missing))
     return values
-
-
-def timed_rows(table: Table, times: Times | None, times_at: list[int], notes: list[Note]) -> list[int]:
-    """Return the rows that have a time, or all if there are no times."""
-    if times is None:
-        return list(range(len(table.rows)))
-    wrong = [k for k, value in enumerate(times.values) if value is None]
-    if wrong:
-        notes.append(note("no_time", **table.first(wrong, times_at[0])))
-    return [k for k, value in enumerate(times.values) if value is not None]
 
 
 # ---- Equal steps ----
@@ -222,16 +214,13 @@ def to_steps(series: OwnSeries, points: dict[str, list[tuple[float, float]]], av
         for place in sorted(cells):
             gap = place - piece.start - len(piece.values)
             if not piece.values or gap > FILLED:
-                if piece.values:
-                    gaps.append((gap, place))
-                piece = Piece(machine, place, [], [])
+                gaps += [(gap, place)] * bool(piece.values)
+                piece, gap = Piece(machine, place, [], []), 0
                 series.pieces.append(piece)
-                gap = 0
             filled += gap
-            piece.values.extend(piece.values[-1:] * gap)  # the last value before, never the next
-            piece.seen.extend([False] * gap)
-            piece.values.append(sum(cells[place]) / len(cells[place]))
-            piece.seen.append(True)
+            # fill with the last value before, never the next
+            piece.values.extend([*piece.values[-1:] * gap, sum(cells[place]) / len(cells[place])])
+            piece.seen.extend([*[False] * gap, True])
     if merged:
         series.notes.append(note("merged", count=merged))
     if filled:
@@ -257,12 +246,3 @@ def usual_step(series: OwnSeries, steps: list[float]) -> float:
     low, high, used = (Step(one, series.kind) for one in (min(steps), max(steps), step))
     series.notes.append(note(text, low=low, high=high, step=used))
     return step
-
-
-def check(series: OwnSeries, table: Table) -> None:
-    """Raise FileProblem if a series has too few values, or only one."""
-    if series.count < FEWEST:
-        raise FileProblem("few", series.columns, count=series.count, least=FEWEST)
-    values = {value for piece in series.pieces for value in piece.values}
-    if len(values) == 1:
-        raise FileProblem("constant", series.columns, name=series.value, value=f"{values.pop():g}")

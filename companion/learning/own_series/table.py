@@ -10,13 +10,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from statistics import median_low
 from typing import Any
 
 from companion.learning.files import BYTE_ORDER_MARKS, OTHER_FORMATS
 from companion.learning.own_series.times import looks_like_time
 from companion.learning.own_series.words import FileProblem, Note, language_of, note
+from companion.learning.tables import SEPARATOR_LINE
 
 MAX_ROWS = 50_000
 SAMPLE = 400  # rows that are looked at to find out what a file and its columns are
@@ -31,7 +33,6 @@ ENCODINGS = {
     "latin-1": ("", 0, ""),
 }
 LANGUAGES = {"ja": "cp932", "ko": "cp949", "zh": "gb18030"}
-SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ ]*\r?\n')
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "---", "–", "—", ".", "..", "?", "*"}
 MISSING |= {"missing", "#value!", "#div/0!", "#ref!", "欠測", "欠損", "缺失", "缺测", "无", "결측", "없음"}
 # a number, and the unit after it
@@ -125,18 +126,15 @@ def split_lines(text: str, separator: str) -> tuple[list[int], list[list[str]]]:
 def usual_length(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
     """Return the number of cells that most rows have, and their share."""
     counts = Counter(map(len, rows[-max(1, len(rows) * 3 // 4) :]))  # titles stand above
-    length, count = counts.most_common(1)[0]
-    return length, count / sum(counts.values())
+    length = max(counts, key=lambda length: counts[length], default=0)
+    return length, counts[length] / max(1, sum(counts.values()))
 
 
 def find_separator(text: str) -> str:
     """Return the separator that gives most rows an equal number of cells, "," if there is only one column."""
     sample = "".join(line for _, line in zip(range(SAMPLE), io.StringIO(text), strict=False))
     for separator in (*SEPARATORS, " "):
-        _, rows = split_lines(sample, separator)
-        if not rows:
-            continue
-        length, share = usual_length(rows)
+        length, share = usual_length(split_lines(sample, separator)[1])
         if length > 1 and share >= (0.8 if separator != " " else 0.95):
             return separator
     return ","
@@ -152,7 +150,6 @@ class Table:
     separator: str
     encoding: str | None
     notes: list[Note]
-    decimals: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def texts(self, column: int) -> list[str]:
         """Return the cells of a column."""
@@ -170,32 +167,34 @@ class Table:
 
     def numbers(self, column: int) -> list[float | None]:
         """Return the numbers of a column: nan for missing ones, None for cells that have no number."""
-        return parse_numbers(self.texts(column), self.decimal(column)[0])
+        return parse_numbers(self.texts(column), self.decimals[column][0])
+
+    def present(self, column: int) -> list[float]:
+        """Return the numbers of a column that are there."""
+        return [number for number in self.numbers(column) if number is not None and not math.isnan(number)]
 
     def is_numeric(self, column: int) -> bool:
         """Return True if most cells of a column that are not missing are numbers."""
         sample = self.sample(column)
-        found = [number for number in parse_numbers(sample, self.decimal(column)[0]) if number is not None]
+        found = [number for number in parse_numbers(sample, self.decimals[column][0]) if number is not None]
         return len(found) >= max(1, 0.8 * len(sample))
 
-    def decimal(self, column: int) -> tuple[str, str]:
-        """Return the decimal sign of a column, and a number that would be another with the other sign, or ""."""
-        if column not in self.decimals:
-            self.decimals[column] = self.find_decimal(column)
-        return self.decimals[column]
+    @cached_property
+    def decimals(self) -> list[tuple[str, str]]:
+        """The decimal sign of each column, and a number that would be another with the other sign, or ""."""
+        columns = range(len(self.names))
+        sure = [sure_decimal(self.sample(k)) or sure_decimal(self.texts(k)) for k in columns]
+        return [(sure[k], "") if sure[k] else self.guess_decimal(k, {*sure} - {""}) for k in columns]
 
-    def find_decimal(self, column: int) -> tuple[str, str]:
-        """Return what `decimal` returns: from the column, the other columns, jumps, or customs of countries."""
-        if sign := sure_decimal(self.sample(column)) or sure_decimal(self.texts(column)):
-            return sign, ""
+    def guess_decimal(self, column: int, others: set[str]) -> tuple[str, str]:
+        """Return what `decimals` has, from the signs of other columns, from jumps, or from customs of countries."""
         numbers = [match[1].strip() for match in map(NUMBER.fullmatch, self.texts(column)) if match]
         cell = next(filter(UNSURE.fullmatch, numbers), "")
         if not cell:
             return ".", ""
         mark, other = ".," if "." in cell else ",."
-        signs = {sure_decimal(self.sample(k)) for k in range(len(self.names))} - {""}
-        if len(signs) == 1:
-            return signs.pop(), ""
+        if len(others) == 1:
+            return min(others), ""
         numbers = [number for number in numbers if number.strip("-+0")]
         plain = [match[1] for match in map(UNMARKED.fullmatch, numbers) if match]
         if any(len(digits) > 3 for digits in plain):  # as thousands they would have a mark
@@ -242,13 +241,6 @@ def parse_numbers(texts: Sequence[str], decimal: str = "") -> list[float | None]
     ]
 
 
-def joined_decimals(rows: list[list[str]], length: int) -> list[list[str]] | None:
-    """Return rows of which the last two cells are one number with a decimal comma; None if they may be two."""
-    if any(not (row[-1].isdigit() and re.fullmatch(r"[-+]?\d+", row[-2])) for row in rows if len(row) == length):
-        return None
-    return [[*row[:-2], f"{row[-2]},{row[-1]}"] if len(row) == length else row for row in rows]
-
-
 def find_names(rows: list[list[str]]) -> bool:
     """Return whether the first row has names: one of its cells is a word where numbers or times follow.
 
@@ -257,14 +249,11 @@ def find_names(rows: list[list[str]]) -> bool:
     first, body, has_values = rows[0], rows[1 : SAMPLE + 1], False
     for k, cell in enumerate(first):
         below = [row[k] for row in body if not is_missing(row[k])]
-        if not below or is_missing(cell):
-            continue
         numbers = sum(number is not None for number in parse_numbers(below))
         times = sum(map(looks_like_time, below))
-        is_value = parse_numbers([cell])[0] is not None or looks_like_time(cell)
-        if max(numbers, times) >= 0.5 * len(below):
+        if below and not is_missing(cell) and max(numbers, times) >= 0.5 * len(below):
             has_values = True
-            if not is_value:
+            if parse_numbers([cell]) == [None] and not looks_like_time(cell):
                 return True
     return not has_values and all(cell and cell not in {row[k] for row in body} for k, cell in enumerate(first))
 
@@ -284,9 +273,8 @@ def read_table(raw: bytes, encoding: str | None, language: str | None) -> Table:
         raise FileProblem("empty")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     told = SEPARATOR_LINE.match(text)
-    text = text[: told.end()].replace(told[0], "\n") + text[told.end() :] if told else text
     separator = told[1] if told else find_separator(text)
-    lines, rows = split_lines(text, separator)
+    lines, rows = split_lines(SEPARATOR_LINE.sub("\n", text, count=1) if told else text, separator)
     if not rows:
         raise FileProblem("empty")
     length, _ = usual_length(rows[: 4 * SAMPLE])
@@ -295,13 +283,12 @@ def read_table(raw: bytes, encoding: str | None, language: str | None) -> Table:
         first = next(k for k, row in enumerate(rows) if len(row) == length)
     above, lines, rows = first, lines[first:], rows[first:]
     if len(rows[0]) == length - 1 and len(rows) > 1:
-        body = rows[1:]
-        joined = joined_decimals(body, length) if separator == "," and length > 1 else None
-        if all(not row[-1] for row in body[:SAMPLE] if len(row) == length):  # a separator ends each line
-            rows = [rows[0], *([row[:-1] if len(row) == length else row for row in body])]
-            length -= 1
-        elif joined:
-            rows, length = [rows[0], *joined], length - 1
+        full = [row for row in rows if len(row) == length]
+        if not any(row[-1] for row in full[:SAMPLE]):  # a separator ends each line
+            rows, length = [row[: length - 1] for row in rows], length - 1
+        elif separator == "," and all(row[-1].isdigit() and re.fullmatch(r"[-+]?\d+", row[-2]) for row in full):
+            length -= 1  # the last two cells are one number with a decimal comma
+            rows = [[*row[: length - 1], ",".join(row[length - 1 :])] if len(row) > length else row for row in rows]
         else:
             rows[0] = ["", *rows[0]]  # R names the rows, but not their column
     rows = [row if any(row[length:]) else row[:length] for row in rows]

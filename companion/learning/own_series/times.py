@@ -141,17 +141,16 @@ def read_dates(texts: Sequence[str]) -> Times:
     read = [parse(text) for text in texts]
     either = [time.parts for time in read if time and time.form == "either"]
     order = day_or_month_first(either, texts) if either else "dmy"
-    orders = [time and (order if time.form == "either" else time.form) for time in read]
 
     def days(latest: int) -> list[int | None]:
-        return [time and to_day(time.parts, form, latest) for time, form in zip(read, orders)]
+        return [time and to_day(time.parts, order if time.form == "either" else time.form, latest) for time in read]
 
     def length(days: list[int | None]) -> int:
         found = [day for day in days if day is not None]
         return max(found, default=0) - min(found, default=0)
 
     # years of two digits lie in the past, unless this makes the series longer
-    best = min(days(date.today().year), days(2069), key=length)
+    best = min(map(days, (date.today().year, 2069)), key=length)
     values = [None if day is None or time is None else DAY * day + time.seconds for day, time in zip(best, read)]
     return as_months(values) or Times(values, "seconds")
 
