@@ -383,8 +383,8 @@ def test_a_season_may_be_long_and_its_absence_is_explained():
     result = compare(series, **QUICK)
     assert result.scores[1].setting.values["period"] == 480
     assert "because no period was found" not in result.text("en")
-    rising = "v\n" + "".join(f"{k * k}\n" for k in range(300))
-    assert "because no period was found" in compare(read_csv(rising), **QUICK).text("en")
+    falling = "v\n" + "".join(f"{-k * k}\n" for k in range(300))
+    assert "because no period was found" in compare(read_csv(falling), **QUICK).text("en")
 
 
 def test_gains_are_shares_of_the_larger_error():
