@@ -109,6 +109,8 @@ READ = {
     "three decimals, German": (THREE.replace(".", ","), {}, {}),
     "three decimals near 2": ("v\n" + "2\n1.998\n2.003\n0\n" * 30, {},
                               {"first": 2, "time": None, "notes": ["decimals"]}),
+    "three decimals, some whole": ("v\n" + "1.998\n5\n2.003\n2\n" * 30, {},
+                                   {"first": 1.998, "time": None, "notes": ["decimals"]}),
     "1234, so no thousands": ("v\n" + "1234\n5.123\n" * 60, {}, {"first": 1234, "time": None}),
     "German between commas, thousands": (DAX, {}, {"first": 600.25, "value": "Zuletzt"}),
     "German between commas, other sign": (DAX, {"value": "Diff"}, {"value": "Diff"}),

@@ -116,9 +116,8 @@ def compare(
     networks, rate = train_networks(parts, targets, rates, seeds, hidden_size, epochs, most, progress)
     forecasts = [network(targets[TEST]) for network in networks]
     errors = torch.stack([(each - truth).abs() for each in forecasts])
-    lstm = score("lstm", torch.stack(forecasts).mean(0), length=parts.length, rate=f"{rate:g}")
-    own = tuple(errors.mean(1).tolist())
-    scores.append(lstm._replace(error=errors.mean().item(), errors=errors.mean(0), seeds=own))
+    lstm, own = score("lstm", torch.stack(forecasts).mean(0), length=parts.length, rate=f"{rate:g}"), errors.mean(1)
+    scores.append(lstm._replace(error=errors.mean().item(), errors=errors.mean(0), seeds=tuple(own.tolist())))
     learned, chosen, tested = (f"{count:,}" for count in parts.counts())
     values = {"learned": learned, "chosen": chosen, "tested": tested, "count": f"{len(truth):,}"}
     split = [Note("verdicts", "split" if parts.common else "split_own", values)]

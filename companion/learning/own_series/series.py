@@ -164,8 +164,8 @@ def values_of(table: Table, column: int, rows: list[int], notes: list[Note]) -> 
     if cell:
         number, thousands = to_number(cell, sign) or 0.0, sign not in cell
         other = number / 1000 if thousands else number * 1000
-        key = "thousands" if thousands else "decimals"
-        notes.append(note(key, cell=cell, number=f"{number:.10g}", other=f"{other:.10g}"))
+        said = {"cell": cell, "number": f"{number:.10g}", "other": f"{other:.10g}"}
+        notes.append(note("thousands" if thousands else "decimals", **said))
     if wrong:
         notes.append(note("wrong", **first))
     values = [math.nan if number is None or math.isinf(number) else number for number in numbers]

@@ -199,10 +199,11 @@ class Table:
         plain = [match[1] for match in map(UNMARKED.fullmatch, numbers) if match]
         if any(len(digits) > 3 for digits in plain):  # as thousands they would have a mark
             return mark, ""
-        if plain:
-            return mark if 2 * jump(numbers, mark) < jump(numbers, other) else other, cell
         european = any(map(EUROPEAN.match, self.rows[len(self.rows) // 2]))
         hinted = european or self.separator == ";"  # such files have decimal commas
+        if plain:
+            factor = 2.0 if (mark == ",") != hinted else 0.5  # customs decide unless jumps differ by more
+            return other if jump(numbers, other) <= factor * jump(numbers, mark) else mark, cell
         if mark == ",":
             return (mark, "") if hinted else (other, cell)
         return other if european else mark, cell if hinted else ""
