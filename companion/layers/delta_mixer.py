@@ -5,6 +5,7 @@ Songlin Yang, Jan Kautz and Ali Hatamizadeh, "Gated Delta Networks" (2024), arXi
 """
 
 import math
+from typing import Any
 
 import torch
 from torch.nn import functional as F
@@ -54,7 +55,7 @@ class DeltaMixer(Mixer):
         self.key_size, self.value_size = (size or hidden_size // num_heads for size in (key_size, value_size))
         self.keys, self.values = num_key_heads * self.key_size, num_heads * self.value_size
         like = (batch_first, device, dtype)
-        super().__init__(input_size, hidden_size, *like, **self.shapes(), weight_out=(hidden_size, self.values))
+        super().__init__(input_size, hidden_size, *like, self.shapes() | {"weight_out": (hidden_size, self.values)})
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the parameters between the linear maps."""
@@ -129,7 +130,7 @@ class KimiMixer(DeltaMixer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        like = {"batch_first": batch_first, "device": device, "dtype": dtype}
+        like: dict[str, Any] = {"batch_first": batch_first, "device": device, "dtype": dtype}
         super().__init__(input_size, hidden_size, num_heads, key_size=size, value_size=size, eps=eps, **like)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:

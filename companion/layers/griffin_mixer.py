@@ -5,6 +5,7 @@ Soham De and others, "Griffin: Mixing gated linear recurrences with local attent
 """
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from companion.layers import errors
@@ -25,6 +26,8 @@ class GriffinMixer(Mixer):
     num_heads.
     """
 
+    decay: Tensor
+
     def __init__(
         self,
         input_size: int,
@@ -40,12 +43,19 @@ class GriffinMixer(Mixer):
         if num_heads < 1 or self.inner_size % num_heads:
             raise ValueError(f"inner_size must be a multiple of num_heads, got {self.inner_size} and {num_heads}")
         H, block = self.inner_size, self.inner_size // num_heads
-        super().__init__(
-            input_size, hidden_size, batch_first, device, dtype, bias_in=(2 * H,), conv_weight=(H, 1, KERNEL),
-            conv_bias=(H,), weight_i=(num_heads, block, block), bias_i=(num_heads, block),
-            weight_r=(num_heads, block, block), bias_r=(num_heads, block), decay=(H,), weight_out=(hidden_size, H),
-            bias_out=(hidden_size,),
-        )  # fmt: skip
+        shapes = {
+            "bias_in": (2 * H,),
+            "conv_weight": (H, 1, KERNEL),
+            "conv_bias": (H,),
+            "weight_i": (num_heads, block, block),
+            "bias_i": (num_heads, block),
+            "weight_r": (num_heads, block, block),
+            "bias_r": (num_heads, block),
+            "decay": (H,),
+            "weight_out": (hidden_size, H),
+            "bias_out": (hidden_size,),
+        }
+        super().__init__(input_size, hidden_size, batch_first, device, dtype, shapes)
 
     def rows(self) -> list[int]:
         """Return the number of rows for x and y."""

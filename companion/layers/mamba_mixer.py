@@ -38,11 +38,17 @@ class MambaMixer(Mixer):
         self.state_size, self.inner_size = state_size, inner_size or 2 * hidden_size
         self.rank = rank or -(-hidden_size // 16)
         H, N = self.inner_size, state_size
-        super().__init__(
-            input_size, hidden_size, batch_first, device, dtype, conv_weight=(H, 1, KERNEL), conv_bias=(H,),
-            weight_u=(self.rank + 2 * N, H), weight_dt=(H, self.rank), dt_bias=(H,), A_log=(H, N), D=(H,),
-            weight_out=(hidden_size, H),
-        )  # fmt: skip
+        shapes = {
+            "conv_weight": (H, 1, KERNEL),
+            "conv_bias": (H,),
+            "weight_u": (self.rank + 2 * N, H),
+            "weight_dt": (H, self.rank),
+            "dt_bias": (H,),
+            "A_log": (H, N),
+            "D": (H,),
+            "weight_out": (hidden_size, H),
+        }
+        super().__init__(input_size, hidden_size, batch_first, device, dtype, shapes)
 
     def rows(self) -> list[int]:
         """Return the number of rows for u and z."""
@@ -107,11 +113,16 @@ class Mamba2Mixer(Mixer):
         self.inner_size, self.sides = num_heads * self.head_size, num_groups * state_size
         self.channels = self.inner_size + 2 * self.sides
         H = (num_heads,)
-        super().__init__(
-            input_size, hidden_size, batch_first, device, dtype, conv_weight=(self.channels, 1, KERNEL),
-            conv_bias=(self.channels,), dt_bias=H, A_log=H, D=H, norm_weight=(self.inner_size,),
-            weight_out=(hidden_size, self.inner_size),
-        )  # fmt: skip
+        shapes = {
+            "conv_weight": (self.channels, 1, KERNEL),
+            "conv_bias": (self.channels,),
+            "dt_bias": H,
+            "A_log": H,
+            "D": H,
+            "norm_weight": (self.inner_size,),
+            "weight_out": (hidden_size, self.inner_size),
+        }
+        super().__init__(input_size, hidden_size, batch_first, device, dtype, shapes)
 
     def rows(self) -> list[int]:
         """Return the number of rows for z, u, B, C and Δ."""

@@ -19,9 +19,9 @@ KERNEL = 4  # steps that a short convolution sees, in all released models here
 class Mixer(SequenceLayer):
     """Base of a layer with one linear map in, without a bias, a short convolution, a recurrence, and a linear map out.
 
-    hidden_size: features of the output. shapes: of the parameters other than `weight_ih_l0`; None for one that is left
-    out. Matrices begin from U(-k, k) with k = 1/√(columns), norms as ones and biases as zeros. Other arguments and the
-    call: `SequenceLayer`. A subclass defines `run_padded` instead of `run`.
+    hidden_size: features of the output. shapes: of the parameters other than `weight_ih_l0`, by name. Matrices begin
+    from U(-k, k) with k = 1/√(columns), norms as ones and biases as zeros. Other arguments and the call:
+    `SequenceLayer`. A subclass defines `run_padded` instead of `run`.
     """
 
     bias = False
@@ -33,12 +33,11 @@ class Mixer(SequenceLayer):
         batch_first: bool,
         device: Device,
         dtype: torch.dtype | None,
-        **shapes: tuple[int, ...] | None,
+        shapes: dict[str, tuple[int, ...]],
     ) -> None:
         super().__init__(input_size, hidden_size, batch_first, device, dtype)
         for name, shape in shapes.items():
-            parameter = None if shape is None else nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
-            self.register_parameter(name, parameter)
+            self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
         self.reset_parameters()
 
     @torch.no_grad()

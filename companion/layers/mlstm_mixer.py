@@ -46,10 +46,8 @@ class MLSTMMixer(Mixer):
         self.value_size = value_size or hidden_size // num_heads
         self.key_size = key_size or max(1, hidden_size // num_heads // 2)
         values = num_heads * self.value_size
-        super().__init__(
-            input_size, hidden_size, batch_first, device, dtype, gate_bias=(2 * num_heads,), norm_weight=(values,),
-            weight_out=(hidden_size, values),
-        )  # fmt: skip
+        shapes = {"gate_bias": (2 * num_heads,), "norm_weight": (values,), "weight_out": (hidden_size, values)}
+        super().__init__(input_size, hidden_size, batch_first, device, dtype, shapes)
 
     def rows(self) -> list[int]:
         """Return the number of rows for q, k, v, o, i and f."""

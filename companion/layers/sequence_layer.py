@@ -31,6 +31,7 @@ class SequenceLayer(nn.Module):
 
     num_layers, bidirectional, proj_size = 1, False, 0
     bias = True
+    bias_ih_l0: Tensor | None
 
     def __init__(
         self,
@@ -54,8 +55,9 @@ class SequenceLayer(nn.Module):
     def reset_parameters(self) -> None:
         """Draw the weights and biases of the linear map from U(-k, k) with k = 1 / sqrt(input_size)."""
         k = 1 / math.sqrt(self.input_size)
-        for parameter in (self.weight_ih_l0, self.bias_ih_l0)[: 1 + self.bias]:
-            nn.init.uniform_(parameter, -k, k)
+        for parameter in (self.weight_ih_l0, self.bias_ih_l0):
+            if parameter is not None:
+                nn.init.uniform_(parameter, -k, k)
 
     def rows(self) -> list[int]:
         """Return the number of rows of the linear map for each part."""
