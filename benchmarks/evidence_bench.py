@@ -2,11 +2,10 @@
 
     python benchmarks/evidence_bench.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_bench.py --again   recompute all runs
-    python benchmarks/evidence_bench.py --omitted list what is left out, and why
 
-`companion/bench/measure.py` defines the runs, which are the command's. Recall has more sizes of the state here. Layers
-with a matrix as state have two heads, in recall one. torch's layers stand for the companion's
-where they compute the same numbers faster. Output: companion/learning/evidence/bench.json.
+`companion/bench/measure.py` defines the runs, which are the command's. Recall has one more size of the state here, and
+some parts are left out (`reason`). Layers with a matrix as state have two heads, in recall one. torch's layers stand
+for the companion's where they compute the same numbers faster. About eight hours on one core. Output: companion/learning/evidence/bench.json.
 """
 
 import functools
@@ -21,8 +20,8 @@ from companion.bench import measure
 
 NAME, VERSION = "bench", measure.VERSION
 METHOD = ("part", "kind")
-STATES = (16, 64, 256, 1024, 4096, 16384)
-MOST_WEIGHTS, MOST_NUMBERS = 3_500_000, 4096  # of a layer's weights, and of a vector that is its state, in recall
+STATES = (16, 64, 256, 1024)
+MOST_WEIGHTS = 300_000  # between the units of a layer, in recall
 
 
 def matrix(kind, **options):
@@ -34,29 +33,25 @@ def matrix(kind, **options):
 KINDS = {kind: (getattr(nn, kind),) * 2 for kind in ("LSTM", "GRU", "RNN")}
 KINDS |= {kind: (getattr(companion, kind),) * 2 for kind in ("MinGRU", "MinLSTM", "SelectiveSSM")}
 KINDS |= {kind: matrix(kind) for kind in ("LinearAttention", "GatedLinearAttention", "MLSTM", "DeltaNet")}
-KINDS |= {f"{kind}, β to 2": matrix(kind, most=2.0) for kind in ("DeltaNet", "GatedDeltaNet")}
+KINDS |= {"GatedDeltaNet, β to 2": matrix("GatedDeltaNet", most=2.0)}
+RECALL_ONLY = ("MinLSTM", "LinearAttention", "DeltaNet")  # which have a near relative in the other parts
 # weights of a layer with n numbers of state, for the layers whose units see each other
 SQUARES = {"LSTM": lambda n: 4 * (n // 2) ** 2, "GRU": lambda n: 3 * n**2, "RNN": lambda n: n**2}
-VECTORS = ("MinGRU", "MinLSTM", "SelectiveSSM")
 
 
-def reason(kind, numbers):
-    """Return why a size of the state is left out; None for one that is measured."""
-    if kind in SQUARES and (weights := SQUARES[kind](numbers)) > MOST_WEIGHTS:
-        return f"{weights / 1e6:.0f} million weights between units"
-    if kind in VECTORS and numbers > MOST_NUMBERS:
-        return f"{numbers:,} numbers that change one by one at each step take minutes a run"
-    return None
+def reason(kind, part):
+    """Return why a part is left out for a kind; None for one that is measured."""
+    name, _, numbers = part.partition(" ")
+    if name != "recall":
+        return f"{kind} has rows of recall only" if kind in RECALL_ONLY else None
+    weights = SQUARES.get(kind, lambda n: 0)(int(numbers))
+    return f"{weights / 1e6:.0f} million weights between units" if weights > MOST_WEIGHTS else None
 
 
 def methods():
     """Yield the part and the kind of each comparison."""
-    for kind in KINDS:
-        for numbers in STATES:
-            if reason(kind, numbers) is None:
-                yield f"recall {numbers}", kind
-        for part in ("cups", "copying", "text"):
-            yield part, kind
+    parts = [*(f"recall {numbers}" for numbers in STATES), "cups", "copying", "text"]
+    return ((part, kind) for kind in KINDS for part in parts if reason(kind, part) is None)
 
 
 def rank(run):
@@ -72,7 +67,4 @@ def run(settings):
 
 
 if __name__ == "__main__":
-    if "--omitted" in sys.argv:
-        print(*(f"{k}, recall {n:,}: {why}" for k in KINDS for n in STATES if (why := reason(k, n))), sep="\n")
-    else:
-        main(sys.modules[__name__])
+    main(sys.modules[__name__])
