@@ -5,7 +5,8 @@
 
 `companion/bench/measure.py` defines the runs, which are the command's. Recall has one more size of the state here, and
 some parts are left out (`reason`). Layers with a matrix as state have two heads, in recall one. torch's layers stand
-for the companion's where they compute the same numbers faster. About eight hours on one core. Output: companion/learning/evidence/bench.json.
+for the companion's where they compute the same numbers faster. It takes hours. Output:
+companion/learning/evidence/bench.json.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Evidence on the parts of a released layer, and on layers that follow a ball: about three hours on one core.
+"""Evidence on the parts of a released layer, and on layers that follow a ball.
 
     python benchmarks/evidence_mixers.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_mixers.py --again   recompute all runs
