@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from companion.layers import errors, matrix_state
 from companion.layers.initialisation import time_steps
 from companion.layers.mixer import KERNEL, Mixer, rms_norm, short_convolution, times, without_padding
-from companion.layers.selective import selective_scan
+from companion.layers.scan import scan
 from companion.layers.types import Device
 
 
@@ -75,9 +75,12 @@ class MambaMixer(Mixer):
         dt, B, C = times(self.weight_u, u).split([self.rank, self.state_size, self.state_size], dim=-1)
         # Δ_t = softplus( W_Δ dt_t + b_Δ );   in padding 0, which changes nothing
         (delta,) = without_padding(lengths, F.softplus(times(self.weight_dt, dt) + self.dt_bias))
-        y, h = selective_scan(u, delta, B, C, self.A_log, self.D, h)
+        # h_t = exp( Δ_t A ) ⊙ h_{t-1} + Δ_t B_t u_t,   y_t = h_t C_t + D ⊙ u_t
+        a = torch.exp(delta[..., None] * -self.A_log.exp())
+        h = scan(a, delta[..., None] * B[..., None, :] * u[..., None], h)
+        y = (h * C[..., None, :]).sum(-1) + self.D * u
         # W ( silu( z_t ) ⊙ y_t )
-        return times(self.weight_out, y * F.silu(z)), (after, h)
+        return times(self.weight_out, y * F.silu(z)), (after, h[-1])
 
 
 class Mamba2Mixer(Mixer):

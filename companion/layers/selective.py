@@ -28,21 +28,6 @@ def discretised(delta: Tensor, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
     return z.exp(), delta * B * torch.where(small, 1 + z / 2, torch.expm1(z) / torch.where(small, 1, z))
 
 
-def selective_scan(u, delta, B, C, A_log, D, h):
-    """Return the outputs (T, *, H) and the last state (*, H, N) of a selective state space.
-
-    u, delta: (T, *, H), the input and the lengths of the time steps. B, C: (T, *, N). A_log: (H, N). D: (H). h: (*, H,
-    N), the initial state.
-    """
-    # a_t = exp( Δ_t A ),   b_t = Δ_t B_t u_t,   with A = -exp( A_log )
-    a = torch.exp(delta[..., None] * -A_log.exp())
-    b = delta[..., None] * B[..., None, :] * u[..., None]
-    # h_t = a_t ⊙ h_{t-1} + b_t
-    h = scan(a, b, h)
-    # y_t = h_t C_t + D ⊙ u_t
-    return (h * C[..., None, :]).sum(-1) + D * u, h[-1]
-
-
 class SelectiveSSM(SequenceLayer):
     """A selective state space: hidden_size channels of state_size numbers, each with its own rate of decay.
 
@@ -109,9 +94,14 @@ class SelectiveSSM(SequenceLayer):
             pairs = zip((delta, B, C), biases, strict=True)
             delta, B, C = (torch.where(part.isinf(), part, bias) for part, bias in pairs)
         # Δ_t = softplus( W_Δ x_t + b_Δ )
-        delta = F.softplus(delta)
-        y, h = selective_scan(u, delta, B, C, self.A_log, self.D, state[0])
-        return y, (h,)
+        delta = F.softplus(delta)[..., None]
+        # a_t = exp( Δ_t A ),   b_t = Δ_t B_t u_t,   with A = -exp( A_log )
+        a = torch.exp(delta * -self.A_log.exp())
+        b = delta * B[..., None, :] * u[..., None]
+        # h_t = a_t ⊙ h_{t-1} + b_t
+        h = scan(a, b, state[0])
+        # y_t = h_t C_t + D ⊙ u_t
+        return (h * C[..., None, :]).sum(-1) + self.D * u, (h[-1],)
 
     def extra_repr(self) -> str:
         """Return the arguments that `repr` shows."""
