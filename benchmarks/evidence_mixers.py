@@ -31,7 +31,7 @@ from companion.learning.training import train
 NAME, VERSION = "mixers", 1  # increase when the program computes something else
 METHOD = ("experiment", "kind")
 BATCHES, BATCH_SIZE, EMBEDDING_DIM, HIDDEN_SIZE, HEADS = 400, 32, 16, 32, 2
-CHOOSE, TEST = {"seed": 2000, "batches": 20}, {"seed": 1000, "batches": 50}
+PARTS = {"choose": {"seed": 2000, "batches": 20}, "test": {"seed": 1000, "batches": 50}}
 
 
 class WithoutConvolution(DeltaMixer):
@@ -39,9 +39,8 @@ class WithoutConvolution(DeltaMixer):
 
     def reset_parameters(self):
         super().reset_parameters()
-        if hasattr(self, "conv_weight"):
-            self.conv_weight.data[:] = torch.tensor([0.0, 0, 0, 1])
-            self.conv_weight.requires_grad_(False)
+        self.conv_weight.data[:] = torch.tensor([0.0, 0, 0, 1])
+        self.conv_weight.requires_grad_(False)
 
 
 class WithoutUnitKeys(DeltaMixer):
@@ -86,9 +85,8 @@ class EvenStart(DeltaMixer):
 
     def reset_parameters(self):
         super().reset_parameters()
-        if hasattr(self, "A_log"):
-            self.A_log.data.zero_()
-            self.dt_bias.data.zero_()
+        self.A_log.data.zero_()
+        self.dt_bias.data.zero_()
 
 
 KINDS = {
@@ -142,9 +140,6 @@ def run(settings):
     _, state = layer(torch.zeros(1, 1, EMBEDDING_DIM))
     sizes = {"parameters": count(layer), "state": numbers_of_state(state)}
     return sizes | {"loss": round(history[0].loss, 5)} | wrong
-
-
-PARTS = {"choose": CHOOSE, "test": TEST}
 
 
 def rank(run):

@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from companion.layers import errors, matrix_state
-from companion.layers.initialisation import time_steps
+from companion.layers.initialisation import time_step_biases
 from companion.layers.mixer import KERNEL, Mixer, rms_norm, short_convolution, times, unit, without_padding
 from companion.layers.types import Device
 
@@ -47,8 +47,8 @@ class DeltaMixer(Mixer):
         errors.integers(hidden_size=hidden_size, num_heads=num_heads, num_key_heads=num_key_heads)
         if min(num_heads, num_key_heads) < 1 or num_heads % num_key_heads:
             raise ValueError(f"num_heads must be a multiple of num_key_heads, got {num_heads} and {num_key_heads}")
-        if None in (key_size, value_size) and hidden_size % num_heads:
-            raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
+        if None in (key_size, value_size):
+            errors.multiple(hidden_size=hidden_size, num_heads=num_heads)
         if isinstance(most, bool) or not 0 < most <= 2:
             raise ValueError(f"most must be above 0 and at most 2, or the state would grow without end, got {most}")
         self.num_heads, self.num_key_heads, self.most, self.eps = num_heads, num_key_heads, most, eps
@@ -76,9 +76,8 @@ class DeltaMixer(Mixer):
     def reset_parameters(self) -> None:
         """Draw all parameters anew: A from U(0, 16), and b_dt so that softplus( b_dt ) is from 0.001 to 0.1."""
         super().reset_parameters()
-        if hasattr(self, "A_log"):  # the base class calls this before it exists
-            self.A_log.uniform_(0.01, 16).log_()
-            self.dt_bias[:] = torch.log(torch.expm1(time_steps(self.dt_bias)))
+        self.A_log.uniform_(0.01, 16).log_()
+        self.dt_bias[:] = time_step_biases(self.dt_bias)
 
     def run_padded(self, lengths, q, k, v, z, b, a, state):
         """Return the output, (T, B, hidden_size), and the new state."""

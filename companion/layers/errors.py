@@ -69,6 +69,14 @@ def integers(**arguments: Any) -> None:
             raise TypeError(f"{name} should be of type int, got: {type(value).__name__}")
 
 
+def multiple(**sizes: int) -> None:
+    """Check that two sizes are integers, and that the first is a multiple of the second, which must be 1 or more."""
+    integers(**sizes)
+    (name, size), (other, part) = sizes.items()
+    if part < 1 or size % part:
+        raise ValueError(f"{name} must be a multiple of {other}, got {size} and {part}")
+
+
 def no_projection(options: dict[str, Any]) -> None:
     """Raise ValueError if a layer other than an LSTM gets `proj_size`."""
     if "proj_size" in options:

@@ -39,9 +39,8 @@ class GriffinMixer(Mixer):
         dtype: torch.dtype | None = None,
     ) -> None:
         self.inner_size, self.num_heads = inner_size or hidden_size, num_heads
-        errors.integers(hidden_size=hidden_size, num_heads=num_heads, inner_size=self.inner_size)
-        if num_heads < 1 or self.inner_size % num_heads:
-            raise ValueError(f"inner_size must be a multiple of num_heads, got {self.inner_size} and {num_heads}")
+        errors.integers(hidden_size=hidden_size)
+        errors.multiple(inner_size=self.inner_size, num_heads=num_heads)
         H, block = self.inner_size, self.inner_size // num_heads
         shapes = {
             "bias_in": (2 * H,),
@@ -69,12 +68,11 @@ class GriffinMixer(Mixer):
     def reset_parameters(self) -> None:
         """Draw all parameters anew: without the gate, a is from 0.9 to 0.999."""
         super().reset_parameters()
-        if hasattr(self, "decay"):  # the base class calls this before it exists
-            # a = exp( -C softplus( Λ ) ),   a² even between
-            a = torch.empty_like(self.decay).uniform_(0.9**2, 0.999**2).sqrt()
-            self.decay[:] = torch.log(torch.expm1(-a.log() / C))
-            self.bias_i.zero_()
-            self.bias_r.zero_()
+        # a = exp( -C softplus( Λ ) ),   a² even between
+        a = torch.empty_like(self.decay).uniform_(0.9**2, 0.999**2).sqrt()
+        self.decay[:] = torch.log(torch.expm1(-a.log() / C))
+        self.bias_i.zero_()
+        self.bias_r.zero_()
 
     def run_padded(self, lengths, x, y, state):
         """Return the output, (T, B, hidden_size), and the new state."""

@@ -13,6 +13,12 @@ def time_steps(like):
     return (math.log(1e-3) + torch.rand_like(like) * math.log(100)).exp()
 
 
+def time_step_biases(like):
+    """Return biases whose softplus is `time_steps`, as many and of the kind of `like`."""
+    # softplus( b ) = Δ
+    return torch.log(torch.expm1(time_steps(like)))
+
+
 @torch.no_grad()
 def chrono_(layer, longest, generator=None):
     """Set the gates' biases of an `LSTM` or `GRU` so that its units begin with memories of 2 to `longest` steps.

@@ -38,9 +38,7 @@ class LinearAttention(SequenceLayer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        errors.integers(hidden_size=hidden_size, num_heads=num_heads)
-        if num_heads < 1 or hidden_size % num_heads:
-            raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
+        errors.multiple(hidden_size=hidden_size, num_heads=num_heads)
         self.num_heads = num_heads
         super().__init__(input_size, hidden_size, batch_first, device, dtype)
 

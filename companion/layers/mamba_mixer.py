@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from companion.layers import errors, matrix_state
-from companion.layers.initialisation import time_steps
+from companion.layers.initialisation import time_step_biases
 from companion.layers.mixer import KERNEL, Mixer, rms_norm, short_convolution, times, without_padding
 from companion.layers.scan import scan
 from companion.layers.types import Device
@@ -62,10 +62,9 @@ class MambaMixer(Mixer):
     def reset_parameters(self) -> None:
         """Draw all parameters anew: A = 1, …, state_size, D = 1, and softplus( b_dt ) from 0.001 to 0.1."""
         super().reset_parameters()
-        if hasattr(self, "D"):  # the base class calls this before it exists
-            self.A_log[:] = torch.arange(1.0, self.state_size + 1).log()
-            self.D.fill_(1)
-            self.dt_bias[:] = torch.log(torch.expm1(time_steps(self.dt_bias)))
+        self.A_log[:] = torch.arange(1.0, self.state_size + 1).log()
+        self.D.fill_(1)
+        self.dt_bias[:] = time_step_biases(self.dt_bias)
 
     def run_padded(self, lengths, u, z, state):
         """Return the output, (T, B, hidden_size), and the new state."""
@@ -139,10 +138,9 @@ class Mamba2Mixer(Mixer):
     def reset_parameters(self) -> None:
         """Draw all parameters anew: A = 1, …, num_heads, D = 1, and softplus( b_dt ) from 0.001 to 0.1."""
         super().reset_parameters()
-        if hasattr(self, "D"):  # the base class calls this before it exists
-            self.A_log[:] = torch.arange(1.0, self.num_heads + 1).log()
-            self.D.fill_(1)
-            self.dt_bias[:] = torch.log(torch.expm1(time_steps(self.dt_bias)))
+        self.A_log[:] = torch.arange(1.0, self.num_heads + 1).log()
+        self.D.fill_(1)
+        self.dt_bias[:] = time_step_biases(self.dt_bias)
 
     def run_padded(self, lengths, z, u, B, C, dt, state):
         """Return the output, (T, B, hidden_size), and the new state."""

@@ -8,10 +8,9 @@ Shapes: T time steps, B sequences in a batch.
 import math
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from companion.layers.sequence_layer import SequenceLayer
-from companion.layers.types import Device
 
 KERNEL = 4  # steps that a short convolution sees, in all released models here
 
@@ -19,26 +18,11 @@ KERNEL = 4  # steps that a short convolution sees, in all released models here
 class Mixer(SequenceLayer):
     """Base of a layer with one linear map in, without a bias, a short convolution, a recurrence, and a linear map out.
 
-    hidden_size: features of the output. shapes: of the parameters other than `weight_ih_l0`, by name. Matrices begin
-    from U(-k, k) with k = 1/√(columns), norms as ones and biases as zeros. Other arguments and the call:
+    Matrices begin from U(-k, k) with k = 1/√(columns), norms as ones and biases as zeros. Arguments and the call:
     `SequenceLayer`. A subclass defines `run_padded` instead of `run`.
     """
 
     bias = False
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        batch_first: bool,
-        device: Device,
-        dtype: torch.dtype | None,
-        shapes: dict[str, tuple[int, ...]],
-    ) -> None:
-        super().__init__(input_size, hidden_size, batch_first, device, dtype)
-        for name, shape in shapes.items():
-            self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
-        self.reset_parameters()
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
@@ -75,13 +59,13 @@ def short_convolution(x, weight, bias, before, lengths=None):
     return y if bias is None else y + bias, after.movedim(0, -1)
 
 
-def without_padding(lengths: Tensor | None, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return tensors (T, B, *) with zeros where there is padding. lengths: as in `SequenceLayer.run_padded`."""
+def without_padding(lengths: Tensor | None, *tensors: Tensor, fill: float = 0) -> tuple[Tensor, ...]:
+    """Return tensors (T, B, *) with `fill` where there is padding. lengths: as in `SequenceLayer.run_padded`."""
     if lengths is None:
         return tensors
     steps = torch.arange(len(tensors[0]), device=lengths.device)
     padding = steps[:, None] >= lengths
-    return tuple(x.masked_fill(padding[(..., *[None] * (x.dim() - 2))], 0) for x in tensors)
+    return tuple(x.masked_fill(padding[(..., *[None] * (x.dim() - 2))], fill) for x in tensors)
 
 
 def times(weight, x):

@@ -39,9 +39,7 @@ class MLSTMMixer(Mixer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        errors.integers(hidden_size=hidden_size, num_heads=num_heads)
-        if num_heads < 1 or hidden_size % num_heads:
-            raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
+        errors.multiple(hidden_size=hidden_size, num_heads=num_heads)
         self.num_heads, self.cap, self.eps = num_heads, cap, eps
         self.value_size = value_size or hidden_size // num_heads
         self.key_size = key_size or max(1, hidden_size // num_heads // 2)
@@ -63,22 +61,17 @@ class MLSTMMixer(Mixer):
     def reset_parameters(self) -> None:
         """Draw all parameters anew: forget gates with biases from 3 to 6 over the heads, input gates with -10."""
         super().reset_parameters()
-        if hasattr(self, "gate_bias"):  # the base class calls this before it exists
-            i, f = self.gate_bias.chunk(2)
-            i.fill_(-10)
-            f[:] = torch.linspace(3, 6, self.num_heads)
+        i, f = self.gate_bias.chunk(2)
+        i.fill_(-10)
+        f[:] = torch.linspace(3, 6, self.num_heads)
 
     def run_padded(self, lengths, q, k, v, o, i, f, state):
         """Return the output, (T, B, hidden_size), and the new state (C, n, m)."""
         C, n, m = state
         q, k, v = (x.unflatten(-1, (self.num_heads, -1)) for x in (q, k, v))
         i, f = (self.cap * torch.tanh((x + b) / self.cap) for x, b in zip((i, f), self.gate_bias.chunk(2)))
-        log_f = F.logsigmoid(f)
-        if lengths is not None:
-            # in padding f = 1 and i = 0
-            (log_f,) = without_padding(lengths, log_f)
-            (steps,) = without_padding(lengths, torch.ones_like(i))
-            i = i.masked_fill(steps == 0, -math.inf)
+        # in padding f = 1 and i = exp( -∞ )
+        (log_f,), (i,) = without_padding(lengths, F.logsigmoid(f)), without_padding(lengths, i, fill=-math.inf)
         log_f, log_i, m = stabilised(log_f, i, m)
         # C_t = f_t C_{t-1} + i_t v_t k_tᵀ,   n_t = f_t n_{t-1} + i_t k_t:   n is one more row of C
         v = torch.cat([v, torch.ones_like(v[..., :1])], dim=-1)

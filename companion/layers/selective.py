@@ -7,10 +7,10 @@ section 3; with fixed steps it is S4D: Albert Gu, Ankit Gupta, Karan Goel and Ch
 import math
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from companion.layers.initialisation import time_steps
+from companion.layers.initialisation import time_step_biases
 from companion.layers.scan import scan
 from companion.layers.sequence_layer import SequenceLayer
 from companion.layers.types import Device
@@ -51,17 +51,13 @@ class SelectiveSSM(SequenceLayer):
         if state_size < 1:
             raise ValueError(f"state_size must be 1 or more, got {state_size}")
         self.state_size, self.selective = state_size, selective
-        super().__init__(input_size, hidden_size, batch_first, device, dtype)
-        like = self.weight_ih_l0
-        self.A_log = nn.Parameter(like.new_empty(hidden_size, state_size))
-        self.D = nn.Parameter(like.new_empty(hidden_size))
-        self.reset_rates()
+        shapes = {"A_log": (hidden_size, state_size), "D": (hidden_size,)}
+        super().__init__(input_size, hidden_size, batch_first, device, dtype, shapes)
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
         super().reset_parameters()
-        if hasattr(self, "D"):  # the base class calls this before `D` exists
-            self.reset_rates()
+        self.reset_rates()
 
     @torch.no_grad()
     def reset_rates(self):
@@ -70,9 +66,8 @@ class SelectiveSSM(SequenceLayer):
         # A = -1, …, -state_size
         self.A_log[:] = torch.arange(1.0, self.state_size + 1, **like).log()
         self.D.fill_(1)
-        # softplus( b ) = Δ
         bias = self.bias_ih_l0[H : 2 * H]
-        bias[:] = torch.log(torch.expm1(time_steps(bias)))
+        bias[:] = time_step_biases(bias)
 
     def rows(self) -> list[int]:
         """Return the number of rows for u, Δ, B and C."""

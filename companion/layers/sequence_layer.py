@@ -24,9 +24,10 @@ class SequenceLayer(nn.Module):
     """Base of a layer called as `output, state = layer(input, state)`, one layer in one direction.
 
     `state` is the state returned by the call before; zeros if None. input_size: features of the input. hidden_size:
-    features of the output. batch_first: batches are (B, T, features). Parameters: `weight_ih_l0` (rows, input_size) and
-    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size; no bias in a subclass whose `bias` is False. TypeError
-    for sizes that are not integers. ValueError for sizes below 1.
+    features of the output. batch_first: batches are (B, T, features). shapes: of a subclass's own parameters, by name;
+    its `reset_parameters` draws them. Parameters: `weight_ih_l0` (rows, input_size) and `bias_ih_l0` (rows), from U(-k,
+    k) with k = 1/√input_size; no bias in a subclass whose `bias` is False. TypeError for sizes that are not integers.
+    ValueError for sizes below 1.
     """
 
     num_layers, bidirectional, proj_size = 1, False, 0
@@ -40,6 +41,7 @@ class SequenceLayer(nn.Module):
         batch_first: bool = False,
         device: Device = None,
         dtype: torch.dtype | None = None,
+        shapes: dict[str, tuple[int, ...]] | None = None,
     ) -> None:
         super().__init__()
         errors.integers(input_size=input_size, hidden_size=hidden_size)
@@ -50,6 +52,8 @@ class SequenceLayer(nn.Module):
         self.weight_ih_l0 = nn.Parameter(torch.empty(sum(self.parts), input_size, device=device, dtype=dtype))
         bias = nn.Parameter(torch.empty(sum(self.parts), device=device, dtype=dtype)) if self.bias else None
         self.register_parameter("bias_ih_l0", bias)
+        for name, shape in (shapes or {}).items():
+            self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -4,7 +4,7 @@ Maximilian Beck and others, "xLSTM: Extended Long Short-Term Memory" (2024), arX
 """
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from companion.layers import errors
@@ -24,6 +24,8 @@ class SLSTM(SequenceLayer):
     Note: Forget gates begin with biases from 3 to 6, so that σ is near 1, as in `MLSTM`.
     """
 
+    weight_hh_l0: Tensor
+
     def __init__(
         self,
         input_size: int,
@@ -33,21 +35,21 @@ class SLSTM(SequenceLayer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        errors.integers(hidden_size=hidden_size, num_heads=num_heads)
-        if num_heads < 1 or hidden_size % num_heads:
-            raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
+        errors.multiple(hidden_size=hidden_size, num_heads=num_heads)
         self.num_heads = num_heads
-        super().__init__(input_size, hidden_size, batch_first, device, dtype)
         size = hidden_size // num_heads
-        self.weight_hh_l0 = nn.Parameter(self.weight_ih_l0.new_empty(4, num_heads, size, size))
-        nn.init.uniform_(self.weight_hh_l0, -(size**-0.5), size**-0.5)
+        super().__init__(
+            input_size, hidden_size, batch_first, device, dtype, {"weight_hh_l0": (4, num_heads, size, size)}
+        )
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """Draw the map of the input anew, with forget biases from 3 to 6."""
+        """Draw all parameters anew, with forget biases from 3 to 6, and `weight_hh_l0` from U(-k, k), k = 1 / √size."""
         super().reset_parameters()
         f = self.bias_ih_l0.split(self.parts)[2]
         f[:] = torch.linspace(3, 6, len(f))
+        k = self.weight_hh_l0.size(-1) ** -0.5
+        nn.init.uniform_(self.weight_hh_l0, -k, k)
 
     def rows(self) -> list[int]:
         """Return the number of rows for z, i, f and o."""

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
 from companion.bench.check import check
 from companion.layers import matrix_state, mixer
@@ -19,6 +18,7 @@ from companion.layers.mlstm_mixer import MLSTMMixer
 from companion.layers.released import load_released, released_weights
 from companion.learning.sequence_model import SequenceModel
 from companion.proof import compare
+from tests.layers.portions import assert_close, check_packed, check_portions
 from tests.layers.released_cases import MIXERS, fixed_case, float64, stored_output
 from tests.layers.test_at_once import at_once, operations, random_input
 
@@ -36,11 +36,6 @@ def random_layer(kind, **options):
     return layer
 
 
-def assert_close(ours, expected):
-    for mine, other in zip(ours, expected, strict=True):
-        torch.testing.assert_close(mine, other, rtol=0, atol=1e-10)
-
-
 @pytest.mark.parametrize("kind", MIXERS)
 def test_outputs_are_those_of_transformers(kind):
     layer, x = fixed_case(kind)
@@ -52,13 +47,7 @@ def test_outputs_are_those_of_transformers(kind):
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.integers(1, 3), st.integers(0, 99))
 def test_portions_equal_one_call(kind, lengths, batch, seed):
     torch.manual_seed(seed)
-    layer, x = random_layer(kind), torch.randn(sum(lengths), batch, 3, **float64)
-    expected, end = layer(x)
-    outputs, state = [], None
-    for part in x.split(lengths):
-        output, state = layer(part, state)
-        outputs.append(output)
-    assert_close([torch.cat(outputs), *state], [expected, *end])
+    check_portions(random_layer(kind), lengths, batch)
 
 
 @kinds
@@ -67,14 +56,7 @@ def test_portions_equal_one_call(kind, lengths, batch, seed):
 def test_packed_sequences_equal_each_alone(kind, lengths, seed):
     """Check outputs and states, from random states, of sequences that are shorter than the convolution, too."""
     torch.manual_seed(seed)
-    layer = random_layer(kind)
-    sequences = [torch.randn(n, 3, **float64) for n in lengths]
-    _, before = layer(torch.randn(5, len(lengths), 3, **float64))
-    output, after = layer(pack_sequence(sequences, enforce_sorted=False), before)
-    padded, _ = pad_packed_sequence(output)
-    for b, sequence in enumerate(sequences):
-        alone, end = layer(sequence, tuple(s[b] for s in before))
-        assert_close([padded[: len(sequence), b], *(s[b] for s in after)], [alone, *end])
+    check_packed(random_layer(kind), lengths)
 
 
 @pytest.mark.parametrize("kind", MATRIX)

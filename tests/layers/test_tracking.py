@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
 from companion import DeltaNet
 from companion.bench.check import check
@@ -14,7 +13,7 @@ from companion.layers import matrix_state
 from companion.layers.slstm import SLSTM
 from companion.layers.tracking import DeltaProduct, RotaryLinearAttention
 from companion.proof import compare
-from tests.layers.torch_comparison import flat
+from tests.layers.portions import assert_close, check_packed, check_portions
 
 float64 = {"dtype": torch.float64}
 LAYERS = {
@@ -26,11 +25,6 @@ LAYERS = {
 layers = pytest.mark.parametrize("make", LAYERS.values(), ids=LAYERS)
 
 
-def assert_close(ours, expected):
-    for mine, other in zip(ours, expected, strict=True):
-        torch.testing.assert_close(mine, other, rtol=0, atol=1e-10)
-
-
 @layers
 @settings(max_examples=20)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 99))
@@ -38,20 +32,8 @@ def test_portions_and_packed_batches(make, lengths, seed):
     """Check that portions equal one call, and that each packed sequence equals itself alone, from random states."""
     torch.manual_seed(seed)
     layer = make(3, 8, **float64)
-    x = torch.randn(sum(lengths), len(lengths), 3, **float64)
-    expected, end = layer(x)
-    outputs, state = [], None
-    for part in x.split(lengths):
-        output, state = layer(part, state)
-        outputs.append(output)
-    assert_close([torch.cat(outputs), *flat(state)], [expected, *flat(end)])
-    sequences = [x[:n, b] for b, n in enumerate(lengths)]
-    packed, after = layer(pack_sequence(sequences, enforce_sorted=False), end)
-    padded, _ = pad_packed_sequence(packed)
-    for b, sequence in enumerate(sequences):
-        before = tuple(s[b] for s in flat(end))
-        alone, last = layer(sequence, before if isinstance(end, tuple) else before[0])
-        assert_close([padded[: len(sequence), b], *(s[b] for s in flat(after))], [alone, *flat(last)])
+    check_portions(layer, lengths, len(lengths))
+    check_packed(layer, lengths)
 
 
 @layers
