@@ -51,7 +51,7 @@ class WeakHandler(QuietHandler):
         self.wfile.write(data if whole else data[: len(data) // 2])
         self.wfile.flush()
         if failure == "slow":
-            self.site.go_on.wait(30)
+            self.site.go_on.wait(300)
             self.wfile.write(data[len(data) // 2 :])
         return None
 
