@@ -6,8 +6,8 @@
 Every kind of layer has as many parameters as an LSTM of 32 units, on the text of 48. In `apart`, keys and values are
 written in steps of their own, and the last value of each of eight keys is asked; `text` is the book's English text, as
 in `companion.bench`: both have the gated delta rule with all parts of a released layer, without each, and alone. The
-shell games with two to five cups are learned over 20 steps and played over 80. Output:
-companion/learning/evidence/mixers.json.
+shell games with two to five cups are learned over 20 steps and played over 80; layers that follow them also learn
+`rewritten`, recall with key and value in one step. Output: companion/learning/evidence/mixers.json.
 """
 
 import functools
@@ -116,7 +116,7 @@ def task_of(experiment, steps=20, **options):
     """Return a task; steps: of a shell game."""
     if experiment in CUPS:
         return Cups(CUPS[experiment], steps, **options)
-    return Rewritten(8, 8, 16, apart=True, **options)
+    return Rewritten(8, 8, 16, apart=experiment == "apart", **options)
 
 
 def run(settings):
@@ -150,7 +150,7 @@ def rank(run):
 def methods():
     """Return the kinds of each task."""
     parts = [(experiment, kind) for experiment in ("apart", "text") for kind in (*KINDS, "LSTM")]
-    return parts + [(experiment, kind) for experiment in CUPS for kind in (*TRACKING, "LSTM")]
+    return parts + [(experiment, kind) for experiment in ("rewritten", *CUPS) for kind in (*TRACKING, "LSTM")]
 
 
 if __name__ == "__main__":

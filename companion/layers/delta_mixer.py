@@ -131,6 +131,7 @@ class KimiMixer(DeltaMixer):
     ) -> None:
         like: dict[str, Any] = {"batch_first": batch_first, "device": device, "dtype": dtype}
         super().__init__(input_size, hidden_size, num_heads, key_size=size, value_size=size, eps=eps, **like)
+        self.size = self.key_size
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the parameters between the linear maps."""

@@ -95,14 +95,14 @@ def places_of(layer: Any, place: Place) -> Tensor:
 
 
 def released_weights(layer: Mixer, kind: str) -> dict[str, Tensor]:
-    """Return the weights of a mixer by the names of a released model.
+    """Return the weights of a mixer by the names of a released model; gradients reach the mixer through them.
 
     kind: "qwen3_next", "qwen3_5" or "olmo_hybrid" for a `DeltaMixer`, "kimi_linear" for a `KimiMixer`, "mamba",
     "mamba2", "xlstm" or "recurrent_gemma". KeyError for another one.
     """
     weights = {}
     for name, place in NAMES[kind].items():
-        weight = getattr(layer, place.name).detach()[places_of(layer, place)]
+        weight = getattr(layer, place.name)[places_of(layer, place)]
         weights[name] = weight.reshape(place.shape) if place.shape else weight
     return weights
 

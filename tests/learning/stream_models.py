@@ -1,5 +1,7 @@
 """Models that the tests of streams run."""
 
+import functools
+
 import torch
 from torch import nn
 
@@ -15,7 +17,7 @@ LAYERS = {
     for room, room_of, names in (
         ("torch.nn", nn, "RNN GRU LSTM"),
         ("companion", companion, "RNN GRU LSTM MinGRU LogMinGRU MinLSTM SelectiveSSM LinearAttention DeltaNet"),
-        ("companion", companion, "GatedLinearAttention GatedDeltaNet MLSTM"),
+        ("companion", companion, "GatedLinearAttention GatedDeltaNet MLSTM MambaMixer SLSTM"),
     )
     for name in names.split()
 }
@@ -23,6 +25,12 @@ LAYERS |= {
     "two layers": lambda size, hidden, **options: nn.GRU(size, hidden, 2, **options),
     "projected": lambda size, hidden, **options: companion.LSTM(size, 2 * hidden, proj_size=hidden, **options),
     "two heads": lambda size, hidden, **options: companion.GatedDeltaNet(size, hidden, 2, **options),
+    **{
+        name: functools.partial(getattr(companion, name), num_heads=2)
+        for name in (
+            "DeltaMixer KimiMixer Mamba2Mixer MLSTMMixer GriffinMixer DeltaProduct RotaryLinearAttention".split()
+        )
+    },
     "blocks": lambda size, hidden, **options: companion.Blocks(
         [companion.LSTM(size, size, **options), companion.DeltaNet(size, size, **options)]
     ),

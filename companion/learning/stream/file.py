@@ -18,14 +18,20 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from companion.layers.blocks import Blocks
+from companion.layers.delta_mixer import DeltaMixer, KimiMixer
 from companion.layers.embedding import Embedding
+from companion.layers.griffin_mixer import GriffinMixer
 from companion.layers.gru import GRU
 from companion.layers.linear_attention import DeltaNet, GatedDeltaNet, GatedLinearAttention, LinearAttention
 from companion.layers.lstm import LSTM
+from companion.layers.mamba_mixer import Mamba2Mixer, MambaMixer
 from companion.layers.minimal import LogMinGRU, MinGRU, MinLSTM
 from companion.layers.mlstm import MLSTM
+from companion.layers.mlstm_mixer import MLSTMMixer
 from companion.layers.rnn import RNN
 from companion.layers.selective import SelectiveSSM
+from companion.layers.slstm import SLSTM
+from companion.layers.tracking import DeltaProduct, RotaryLinearAttention
 from companion.learning.sequence_model import OneHot, SequenceModel, evaluation_of
 from companion.learning.series import Scaling
 from companion.learning.stream.states import User
@@ -34,7 +40,8 @@ from companion.learning.text import Vocabulary
 FORMAT, VERSION = "unrolled stream", 1
 OPTIONS = ("target", "change", "features", "end", "gap")  # of a stream
 OWN = (Embedding, OneHot, RNN, GRU, LSTM, MinGRU, LogMinGRU, MinLSTM, SelectiveSSM, LinearAttention)
-OWN += (GatedLinearAttention, MLSTM, DeltaNet, GatedDeltaNet)
+OWN += (GatedLinearAttention, MLSTM, DeltaNet, GatedDeltaNet, DeltaProduct, RotaryLinearAttention, SLSTM)
+OWN += (DeltaMixer, KimiMixer, MambaMixer, Mamba2Mixer, MLSTMMixer, GriffinMixer)
 CLASSES: dict[str, Any] = {f"companion.{kind.__name__}": kind for kind in OWN}
 CLASSES |= {f"torch.nn.{kind.__name__}": kind for kind in (nn.Embedding, nn.Identity, nn.RNN, nn.GRU, nn.LSTM)}
 
