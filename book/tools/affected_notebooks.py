@@ -33,6 +33,7 @@ SECONDS = {
     "book/en/names": 20,
     "book/en/newton": 8,
     "book/en/series": 15,
+    "book/en/released": 12,
     "book/en/state_tracking": 25,
     "book/en/step_sizes": 25,
     "book/en/surprise": 10,

@@ -25,6 +25,7 @@ SLOW_CELLS = {
     "matrix_state": "learns",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-longer",
     "newton": "solution-newton",
+    "released": "apart-runs",
     "series": "solution-drawn own-compared",
     "state_tracking": "selective-learns",
     "step_sizes": ("learning-rates-run learning-rates-picture overfitting-run overfitting-picture solution-rates"),

@@ -104,6 +104,7 @@ LONG = (
     "matrix_state",
     "memory",
     "names",
+    "released",
     "series",
     "state_tracking",
     "step_sizes",
