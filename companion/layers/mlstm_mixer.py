@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from companion.layers import errors, matrix_state
-from companion.layers.mixer import Mixer, times, without_padding
+from companion.layers.mixer import Mixer, rms_norm, times, without_padding
 from companion.layers.mlstm import stabilised
 from companion.layers.types import Device
 
@@ -80,6 +80,7 @@ class MLSTMMixer(Mixer):
         # h_t = C_t q_t / ( max( | n_t · q_t |, 1 ) + eps ),   where 1, scaled down, is e^-m
         one = (-m.clamp(-80, 80)).exp()
         h = read[..., :-1] / (torch.maximum(read[..., -1:].abs(), one[..., None]) + self.eps)
-        # y_t = W ( σ( o_t ) ⊙ norm( h_t ) )
-        h = F.layer_norm(h, h.shape[-1:], eps=self.eps).flatten(-2) * self.norm_weight
+        # y_t = W ( σ( o_t ) ⊙ norm( h_t - mean ) )
+        weight = self.norm_weight.unflatten(0, (self.num_heads, -1))
+        h = rms_norm(h - h.mean(-1, keepdim=True), weight, self.eps).flatten(-2)
         return times(self.weight_out, torch.sigmoid(o) * h), (S[..., :-1, :], S[..., -1, :], m[-1])

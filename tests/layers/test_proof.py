@@ -50,6 +50,8 @@ MODULES = {
     "GRU": (3, 4), "MinGRU": (3, 4), "LogMinGRU": (3, 4), "MinLSTM": (3, 4),
     "LinearAttention": (3, 4, 2), "GatedLinearAttention": (3, 4),
     "DeltaNet": (3, 4), "GatedDeltaNet": (3, 4), "MLSTM": (3, 4), "SelectiveSSM": (3, 4), "MultiheadAttention": (4, 2),
+    "SLSTM": (3, 4), "DeltaProduct": (3, 4), "RotaryLinearAttention": (3, 4), "DeltaMixer": (3, 4, 2),
+    "KimiMixer": (3, 4), "MambaMixer": (3, 4), "Mamba2Mixer": (3, 4), "MLSTMMixer": (3, 4), "GriffinMixer": (3, 4),
     "AdditiveAttention": (3, 4, 5), "TransformerEncoderLayer": (4, 2, 8),
 }  # fmt: skip
 
@@ -63,7 +65,9 @@ def test_either_module_may_be_ours_or_torchs(name):
         for libraries in itertools.product(libraries, repeat=2)
     ]
     assert all(table.ok for table in tables) and len({str(table) for table in tables}) == 1
-    names, states = [row.tensor for row in tables[0]], {"LSTM": 2, "LSTMCell": 2, "MLSTM": 3}
+    names, states = [row.tensor for row in tables[0]], {"LSTM": 2, "LSTMCell": 2, "MLSTM": 3, "SLSTM": 4}
+    states |= {"RotaryLinearAttention": 2, "DeltaMixer": 2, "KimiMixer": 2, "MambaMixer": 2, "Mamba2Mixer": 2}
+    states |= {"MLSTMMixer": 3, "GriffinMixer": 3}
     recurrent = not any(kind in name for kind in ("Embedding", "headAtt", "Additive", "Transformer"))
     starts = [row for row in names if row.startswith(("h_0", "c_0", "state_0"))]
     assert len(starts) == (states.get(name, 1) if recurrent else 0)
