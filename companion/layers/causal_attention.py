@@ -16,11 +16,13 @@ class CausalAttention(nn.Module):
 
         q_t, k_t, v_t = W_in x_t + b_in,   y_t = W_out attend( q_t, k_{t-n+1} … k_t, v_{t-n+1} … v_t ) + b_out
 
-    It knows no positions: recurrent layers before it tell it the order, as in Kimi Linear (2025), arXiv 2510.26692.
-    window: n, the steps that a query sees, with its own; None for all. Called with an input (T, B, input_size), T time
-    steps of B sequences; output (T, B, hidden_size). State: a tuple of keys and values of the last n - 1 steps or
-    fewer, (B, num_heads, steps, hidden_size / num_heads) each. ValueError for a hidden_size that is not a multiple of
-    num_heads, and for a window below 1; TypeError for a packed sequence.
+    input_size: features of the input. hidden_size: features of queries, keys, values and the output, of all heads.
+    num_heads: parts that attend separately. window: n, the steps that a query sees, with its own; None for all. Called
+    with an input (T, B, input_size), T time steps of B sequences; output (T, B, hidden_size). State: a tuple of keys
+    and values of the last n - 1 steps or fewer, (B, num_heads, steps, hidden_size / num_heads) each. ValueError for a
+    hidden_size that is not a multiple of num_heads, and for a window below 1; TypeError for a packed sequence.
+
+    Note: It knows no positions. Recurrent layers before it tell it the order, as in Kimi Linear, arXiv 2510.26692.
     """
 
     num_layers, bidirectional, batch_first, proj_size = 1, False, False, 0
