@@ -50,7 +50,6 @@ WITHOUT_COUNTERPART = [
     "MLSTMMixer",
     "GriffinMixer",
     "Blocks",
-    "CausalAttention",
 ]
 
 
