@@ -79,23 +79,29 @@ class DeltaMixer(Mixer):
         self.A_log.uniform_(0.01, 16).log_()
         self.dt_bias[:] = time_step_biases(self.dt_bias)
 
+    # A chapter prints this method.
+    # fmt: off
     def run_padded(self, lengths, q, k, v, z, b, a, state):
         """Return the output, (T, B, hidden_size), and the new state."""
         before, S = state
         # q, k, v ← silu( convolution ),   in heads (T, B, heads, size)
-        qkv, after = short_convolution(torch.cat([q, k, v], dim=-1), self.conv_weight, None, before, lengths)
+        qkv = torch.cat([q, k, v], dim=-1)
+        qkv, after = short_convolution(qkv, self.conv_weight, None, before, lengths)
         q, k, v = F.silu(qkv).split([self.keys, self.keys, self.values], dim=-1)
         q, k = (unit(x.unflatten(-1, (self.num_key_heads, -1))) for x in (q, k))
-        q, k = (x.repeat_interleave(self.num_heads // self.num_key_heads, dim=-2) for x in (q, k))
+        shared = self.num_heads // self.num_key_heads
+        q, k = (x.repeat_interleave(shared, dim=-2) for x in (q, k))
         v = v.unflatten(-1, (self.num_heads, -1))
         # β_t = most · σ( b_t );   in padding β = 0 and α = 1
-        log_alpha, beta = without_padding(lengths, self.log_alpha(a), self.most * torch.sigmoid(b))
+        beta = self.most * torch.sigmoid(b)
+        log_alpha, beta = without_padding(lengths, self.log_alpha(a), beta)
         # S_t = α_t S_{t-1} + β_t ( v_t - α_t S_{t-1} k_t ) k_tᵀ,   o_t = S_t q_t / √size
         o, S = self.way(q / math.sqrt(self.key_size), k, v, log_alpha, beta, S, True)
         # y_t = W ( gate( z_t ) ⊙ norm( o_t ) )
         y = rms_norm(o, self.norm_weight, self.eps).flatten(-2) * self.gate(z)
         return times(self.weight_out, y), (after, S)
 
+    # fmt: on
     def log_alpha(self, a):
         """Return log α_t = -A softplus( a_t + b_dt ), (T, B, num_heads), with A = exp( A_log )."""
         return -self.A_log.exp() * F.softplus(a + self.dt_bias)
