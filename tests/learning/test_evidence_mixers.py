@@ -1,0 +1,73 @@
+"""Tests of stored evidence on the parts of released layers, and on layers that follow a ball."""
+
+import math
+import statistics
+
+import torch
+
+from companion.bench import measure
+from companion.learning import evidence
+from companion.learning.tasks import Rewritten
+
+
+def results(experiment, kind):
+    """Return the sorted results of the five networks: percent of right answers, or perplexities of the text."""
+    runs = evidence.load("mixers", chosen=True, experiment=experiment, kind=kind)
+    return sorted(math.exp(run["test"]) if experiment == "text" else 100 * (1 - run["test"]) for run in runs)
+
+
+def sizes(experiment):
+    """Return kind → parameters and numbers of state."""
+    runs = evidence.load("mixers", chosen=True, experiment=experiment)
+    return {run["kind"]: (run["parameters"], run["state"]) for run in runs}
+
+
+def test_mixers_are_reproducible(program):
+    """Recompute a layer without one part, and check that all layers of a task have about one size."""
+    (stored,) = evidence.load("mixers", chosen=True, experiment="apart", kind="no output gate", seed=0)
+    again = program("mixers").run(("apart", "no output gate", 0, stored["learning_rate"]))
+    assert abs(again["test"] - stored["test"]) < 5e-3 and again["parameters"] == stored["parameters"] == 6251
+    for experiment in ("apart", "text"):
+        counts = [parameters for parameters, _ in sizes(experiment).values()]
+        assert max(counts) / min(counts) < 1.03
+
+
+def test_an_answer_that_ignores_the_keys():
+    """Compute the answer of released#apart-why: the value that was written most often, newer ones counting more."""
+    right = []
+    for inputs, targets in Rewritten(8, 8, 16, apart=True, seed=1000).epoch(-1):
+        values = torch.eye(8)[inputs[1:32:2] - 8]  # (write, batch, 8)
+        age = torch.arange(15, -1, -1.0)[:, None, None]
+        right += ((values * 0.875**age).sum(0).argmax(-1) == targets[32:]).flatten().tolist()
+    assert round(100 * statistics.mean(right)) == 29
+
+
+def test_what_the_page_says_of_the_parts():
+    """Check released#measured-said, #title, and #apart-said."""
+    others = {"no convolution", "the rule alone", "LSTM"}
+    for kind in sizes("apart"):
+        mean = statistics.mean(results("apart", kind))
+        assert mean < 31 if kind in others else mean > 99.4
+    assert round(statistics.mean(results("apart", "no convolution"))) == 31
+    assert sizes("apart")["the rule alone"] == (6392, 7688) and sizes("apart")["all parts"] == (6393, 1700)
+
+    whole = results("text", "all parts")
+    without = {kind: results("text", kind) for kind in sizes("text") if kind != "all parts"}
+    assert without["no decay"][0] > whole[-1] and without["decay begins at 1/2"][-1] < whole[0]
+    means = {kind: math.exp(statistics.mean(map(math.log, values))) for kind, values in without.items()}
+    assert round(means["no output gate"], 2) == 5.14 and round(statistics.geometric_mean(whole), 2) == 4.59
+    for kind in ("no convolution", "no output gate"):  # a little worse: the ranges overlap
+        assert means[kind] > whole[-1] > without[kind][0]
+    for kind in ("no norm", "keys of any length", "a decay for each feature", "LSTM"):
+        assert whole[0] < means[kind] < whole[-1]
+    assert sizes("text")["LSTM"][1] == 96 and sizes("text")["all parts"][1] == 3920
+    counts = math.exp(measure.baselines("text")[measure.COUNTS])
+    assert round(counts, 1) == 3.3 and counts < min(min(values) for values in (whole, *without.values()))
+
+
+def test_keys_of_length_one_allow_higher_rates():
+    for kind, failed in (("keys of any length", 1), ("all parts", 0)):
+        for rate in (0.01, 0.03):
+            tried = evidence.load("mixers", chosen=False, experiment="apart", kind=kind, learning_rate=rate)
+            assert len(tried) == 3 and sum(run["choose"] > 0.5 for run in tried) == failed
+            assert sum(run["choose"] > 0.01 for run in tried) == failed
