@@ -55,7 +55,11 @@ def test_what_the_page_says_of_the_parts():
     without = {kind: results("text", kind) for kind in sizes("text") if kind != "all parts"}
     assert without["no decay"][0] > whole[-1] and without["decay begins at 1/2"][-1] < whole[0]
     means = {kind: math.exp(statistics.mean(map(math.log, values))) for kind, values in without.items()}
-    assert round(means["no output gate"], 2) == 5.14 and round(statistics.geometric_mean(whole), 2) == 4.59
+    assert (
+        round(means["no output gate"], 2) == 5.14
+        and round(means["no convolution"], 2) == 4.95
+        and round(statistics.geometric_mean(whole), 2) == 4.59
+    )
     for kind in ("no convolution", "no output gate"):  # a little worse: the ranges overlap
         assert means[kind] > whole[-1] > without[kind][0]
     for kind in ("no norm", "keys of any length", "a decay for each feature", "LSTM"):
