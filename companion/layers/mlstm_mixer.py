@@ -20,7 +20,7 @@ class MLSTMMixer(Mixer):
     num_heads: the number of heads. key_size, value_size: features of a head; hidden_size / num_heads if None, and half
     of it for keys. cap: the bound of the gates, `cap · tanh( x / cap )`. eps: of the norm and of the division. Rows of
     `weight_ih_l0`: q, k, v and the output gate o, then i and f, num_heads each, to which `gate_bias` is added. State: a
-    tuple of C (B, num_heads, value_size, key_size), n (B, num_heads, key_size) and m (B, num_heads), as in `MLSTM`.
+    tuple of C (B, num_heads, value_size, key_size), n (B, num_heads, key_size) and m (B, num_heads).
     Other arguments and the call: `SequenceLayer`. ValueError for a hidden_size that is not a multiple of num_heads.
     """
 
