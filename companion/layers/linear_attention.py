@@ -38,9 +38,14 @@ class LinearAttention(SequenceLayer):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        errors.multiple(hidden_size=hidden_size, num_heads=num_heads)
+        self.check_sizes(hidden_size, num_heads)
         self.num_heads = num_heads
         super().__init__(input_size, hidden_size, batch_first, device, dtype)
+
+    @staticmethod
+    def check_sizes(hidden_size: int, num_heads: int) -> None:
+        """Check that the features can be divided among the heads."""
+        errors.multiple(hidden_size=hidden_size, num_heads=num_heads)
 
     def rows(self) -> list[int]:
         """Return the number of rows for q, k, v and the gates."""

@@ -67,18 +67,12 @@ class RotaryLinearAttention(LinearAttention):
 
     forgets = True
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_heads: int = 1,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
+    @staticmethod
+    def check_sizes(hidden_size: int, num_heads: int) -> None:
+        """Check that the features can be divided among the heads in pairs."""
         if hidden_size % (2 * num_heads):
             raise ValueError(f"hidden_size must be an even multiple of num_heads, got {hidden_size} and {num_heads}")
-        super().__init__(input_size, hidden_size, num_heads, batch_first, device, dtype)
+        LinearAttention.check_sizes(hidden_size, num_heads)
 
     def rows(self) -> list[int]:
         """Return the number of rows for q, k, v, α and the angles."""

@@ -5,13 +5,11 @@ initialised: nothing is downloaded. They convert numbers to float32 at some plac
 places convert to float64, so that equality can be tested to 1e-10; `test_as_they_are` compares without it.
 """
 
-import contextlib
 import copy
 import functools
-import io
+import importlib
 import json
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -30,8 +28,8 @@ from transformers.models.xlstm import modeling_xlstm as xlstm
 
 from companion.layers.released import NAMES, load_released, released_weights
 from tests.layers.released_cases import FEATURES, MIXERS, SIZES, STORED, fixed_case, stored_output
+from tests.project.paths import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / "book/en/released.ipynb"
 float64 = {"dtype": torch.float64}
 LINEAR = ["linear_attention", "full_attention"]
 
@@ -249,14 +247,11 @@ def test_stored_outputs_are_those_of_transformers(kind):
     close([fixed_output(kind)], [stored_output(kind)], 1e-11)
 
 
-def test_the_page_prints_the_stored_comparison():
+def test_the_page_prints_the_stored_comparison(monkeypatch, capsys):
     """Run the cells of released#compared with transformers: they must print what pages without it show."""
-    cells = {cell["id"]: cell for cell in json.loads(PAGE.read_text(encoding="utf-8"))["cells"]}
-    printed, names = io.StringIO(), {}
-    with contextlib.redirect_stdout(printed):
-        for name in ("imports", "theirs", "compared"):
-            exec("".join(cells[name]["source"]), names)
-    assert printed.getvalue() == "".join(cells["compared"]["outputs"][0]["text"])
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    _, stored = importlib.import_module("evidence_released").run_cells()
+    assert capsys.readouterr().out == stored
 
 
 if __name__ == "__main__":
