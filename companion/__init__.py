@@ -5,6 +5,7 @@ from companion.export.onnx import to_onnx
 from companion.layers.additive import AdditiveAttention
 from companion.layers.attention import MultiheadAttention, scaled_dot_product_attention
 from companion.layers.blocks import Blocks
+from companion.layers.causal_attention import CausalAttention
 from companion.layers.delta_mixer import DeltaMixer, KimiMixer
 from companion.layers.embedding import Embedding
 from companion.layers.griffin_mixer import GriffinMixer
@@ -27,7 +28,7 @@ from companion.proof import Comparison, compare
 __version__ = "0.1.0"
 
 __all__ = [
-    "GRU", "LSTM", "MLSTM", "RNN", "SLSTM", "AdditiveAttention", "Blocks", "Comparison",
+    "GRU", "LSTM", "MLSTM", "RNN", "SLSTM", "AdditiveAttention", "Blocks", "CausalAttention", "Comparison",
     "DeltaMixer", "DeltaNet", "DeltaProduct", "Embedding", "GRUCell", "GatedDeltaNet", "GatedLinearAttention",
     "GriffinMixer", "KimiMixer", "LSTMCell", "LinearAttention", "LogMinGRU", "MLSTMMixer", "Mamba2Mixer", "MambaMixer",
     "MinGRU", "MinLSTM", "MultiheadAttention", "RNNCell", "RotaryLinearAttention", "SelectiveSSM",

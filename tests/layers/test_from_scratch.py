@@ -49,6 +49,7 @@ WITHOUT_COUNTERPART = [
     "Mamba2Mixer",
     "MLSTMMixer",
     "GriffinMixer",
+    "CausalAttention",
     "Blocks",
 ]
 
