@@ -77,3 +77,25 @@ def test_one_start_fails_without_keys_of_length_one():
             wrong = [run["choose"] for run in tried if run["learning_rate"] == rate]
             assert len(wrong) == 3 and sum(share > 0.4 for share in wrong) == failed
             assert sum(share > 0.03 for share in wrong) == failed
+
+
+def test_what_the_page_says_of_the_games():
+    """Check todays_models#tracking-said, its table of recurrences, and #title."""
+    games = {cups: f"{cups} cups" for cups in range(2, 6)}
+    whole, two = "delta rule, β to 2", "two delta steps, β to 2"
+    for cups, game in games.items():
+        assert results(game, whole)[0] > (96.5 if cups < 5 else 94.5)
+        assert max(results(game, "delta rule")) < 100 / cups + 5
+        assert results(game, two)[-1] >= results(game, whole)[0] and results(game, whole)[-1] >= results(game, two)[0]
+    assert sum(right > 95 for right in results("2 cups", "rotations")) == 2
+    assert max(results("3 cups", "rotations")) < 40 and results("3 cups", "rotations")[0] > 33
+    assert max(results("rewritten", "rotations")) < 14 and results("rewritten", "sLSTM")[0] > 93
+    for cups in (2, 3, 4):
+        assert results(games[cups], "LSTM")[0] > 99.9 and results(games[cups], "sLSTM")[0] > 88.5
+    waiting = results("5 cups", "LSTM") + results("5 cups", "sLSTM")
+    assert round(min(waiting)) == 33 and round(max(waiting)) == 89
+    counts = {kind: state for kind, (_, state) in sizes("5 cups").items()}
+    assert [counts[kind] for kind in ("LSTM", "sLSTM", whole, two)] == [64, 168, 7688, 2738]
+    for game in ("rewritten", *games.values()):
+        parameters = [number for number, _ in sizes(game).values()]
+        assert max(parameters) / min(parameters) < 1.03
