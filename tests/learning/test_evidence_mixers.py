@@ -87,6 +87,11 @@ def test_what_the_page_says_of_the_games():
         assert results(game, whole)[0] > (96.5 if cups < 5 else 94.5)
         assert max(results(game, "delta rule")) < 100 / cups + 5
         assert results(game, two)[-1] >= results(game, whole)[0] and results(game, whole)[-1] >= results(game, two)[0]
+    rates = [
+        evidence.load(name, chosen=True, experiment=game, kind=kind)[0]["learning_rate"]
+        for name, game, kind in (("layers", "three cups", "DeltaNet, β to 2"), ("mixers", "3 cups", whole))
+    ]
+    assert rates == [0.03, 0.01]
     assert sum(right > 95 for right in results("2 cups", "rotations")) == 2
     assert max(results("3 cups", "rotations")) < 40 and results("3 cups", "rotations")[0] > 33
     assert max(results("rewritten", "rotations")) < 14 and results("rewritten", "sLSTM")[0] > 93
