@@ -7,6 +7,7 @@ with notebook_extra():
     from companion.figures.gates import Gates
     from companion.figures.guess import Guess
     from companion.figures.learning import Learning
+    from companion.figures.listening import Listening
     from companion.figures.lookup import Lookup
     from companion.figures.pairs import Pairs
     from companion.figures.past import Past
@@ -18,6 +19,6 @@ with notebook_extra():
     from companion.figures.writing import Writing
 
 __all__ = [
-    "Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Past", "Scan", "Shapes", "Shares", "Steps",
-    "Unrolling", "Writing",
+    "Attention", "Gates", "Guess", "Learning", "Listening", "Lookup", "Pairs", "Past", "Scan", "Shapes", "Shares",
+    "Steps", "Unrolling", "Writing",
 ]  # fmt: skip

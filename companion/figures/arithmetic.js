@@ -244,7 +244,7 @@ export const numeralWords = (text, language) => {
 };
 
 /* The weights of one LSTM layer, by its name in a state_dict. */
-const layerOf = (w, name, direction = "") => ({
+export const layerOf = (w, name, direction = "") => ({
   weight_ih: w[`${name}.weight_ih_l0${direction}`],
   weight_hh: w[`${name}.weight_hh_l0${direction}`],
   bias_ih: w[`${name}.bias_ih_l0${direction}`],
