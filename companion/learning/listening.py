@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -31,6 +32,16 @@ BATCHES, BATCH_SIZE, LEARNING_RATE = 5000, 64, 0.015
 SLOWEST, FASTEST = 5.0, 20.0  # words a minute
 JITTER, DRIFT, FALSE_PULSES = 0.2, 0.3, 0.05
 Signal = tuple[str, Pulses, Tensor]  # text, pulses, steps (T, 2)
+# Held-out signals that the page compares on: options of `held_out`.
+TESTED: dict[str, dict[str, Any]] = {
+    "test": {},
+    "random signs": {"mixed": 1.0},
+    "short": {"signs": 8},
+    "even": {"jitter": 0.1},
+    "uneven": {"jitter": 0.3},
+    "slow": {"speeds": (5.0, 8.0)},
+    "fast": {"speeds": (15.0, 20.0)},
+}
 
 
 class Listener(nn.Module):
@@ -109,11 +120,12 @@ def learn(
     learning_rate: float = LEARNING_RATE,
     seed: int = 0,
     progress: bool = True,
+    alone: float = 0.1,
 ) -> list[float]:
     """Train a listener, and return the loss of each batch.
 
-    The first tenth of the batches has single signs. There, all but the last step must be blank. Without this start, a
-    network says each sign as soon as a signal begins, before it can know it.
+    alone: the share of batches, the first ones, with single signs. There, all but the last step must be blank. Without
+    this start, a network says each sign as soon as a signal begins, before it can know it.
     """
     texts, losses = Texts(), []
     optimizer = torch.optim.Adam(listener.parameters(), learning_rate)
@@ -122,9 +134,9 @@ def learn(
     )
     for number in range(batches):
         chance = random.Random(f"{seed} {number}")
-        alone = number < batches / 10
-        drawn = [signal(texts.draw(chance, 1 if alone else 12), chance) for _ in range(BATCH_SIZE)]
-        loss = loss_of(listener, drawn, alone)
+        single = number < alone * batches
+        drawn = [signal(texts.draw(chance, 1 if single else 12), chance) for _ in range(BATCH_SIZE)]
+        loss = loss_of(listener, drawn, single)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(listener.parameters(), 1.0)
@@ -139,7 +151,7 @@ def learn(
 def loss_of(listener: nn.Module, signals: list[Signal], alone: bool = False) -> Tensor:
     """Return the CTC loss of signals; alone: they have one sign each, which only the last step may say."""
     steps, targets, input_lengths, target_lengths = batch(signals)
-    log_probs = listener(steps).log_softmax(-1)
+    log_probs = listener(steps.to(next(listener.parameters()).dtype)).log_softmax(-1)
     if not alone:
         return F.ctc_loss(log_probs, targets, input_lengths, target_lengths)
     before = torch.arange(len(steps))[:, None] < input_lengths - 1
@@ -158,12 +170,12 @@ def read(listener: nn.Module, signals: list[Signal]) -> list[str]:
     return texts
 
 
-def held_out(number: int, signs: int, seed: int = 1, mixed: float = 0.0, **options: object) -> Iterator[Signal]:
+def held_out(number: int, signs: int = 40, seed: int = 1, mixed: float = 0.0, **options: Any) -> Iterator[Signal]:
     """Yield signals of held-out texts; options: those of `signal`."""
     texts = Texts("test", mixed)
     for k in range(number):
         chance = random.Random(f"test {seed} {k}")
-        yield signal(texts.draw(chance, signs), chance, **options)  # type: ignore[arg-type]
+        yield signal(texts.draw(chance, signs), chance, **options)
 
 
 def error_rate(wanted: list[str], found: list[str]) -> float:
