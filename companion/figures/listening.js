@@ -10,7 +10,6 @@ const [LEFT, WIDTH, SECONDS] = [4, 352, 7]; // the drawing shows the last second
 const [KEY, BARS, HIGH, UNIT] = [8, 50, 60, 124]; // places of its rows
 const LONGEST = 2; // seconds: longer pauses count as this
 const MOST = 400; // pulses, as in listening.py
-const SIZES = { "one direction": 64, "two directions": 64 }; // states
 
 /* The key: calls press() and release() for a finger, the mouse and the space bar. */
 const keyOf = (words, press, release) => {
@@ -200,9 +199,9 @@ const render = ({ model, el }) => {
     html("div", { class: "strip" }, html("span", {}, words.examples), buttons, button(words.clear, clear)),
     choice(model, "kind", {
       label: words.kind,
-      options: Object.keys(SIZES).map((kind) => [kind, words[kind.replace(" ", "_")]]),
+      options: ["one direction", "two directions"].map((kind) => [kind, words[kind.replace(" ", "_")]]),
     }),
-    slider(model, "unit", { label: words.unit, min: 0, max: 63, step: 1 }),
+    slider(model, "unit", { label: words.unit, min: 0, max: 47, step: 1 }),
     waiting.element,
     chart,
   ];

@@ -27,7 +27,7 @@ from companion.learning.sequence_model import evaluation_of
 from companion.learning.text import load_text
 
 STORED = Path(str(files("companion.learning") / "listeners.safetensors"))
-KINDS = {"one direction": (64, False), "two directions": (32, True)}  # hidden_size, bidirectional
+KINDS = {"one direction": (48, False), "two directions": (32, True)}  # hidden_size, bidirectional
 BATCHES, BATCH_SIZE, LEARNING_RATE = 5000, 64, 0.015
 SLOWEST, FASTEST = 5.0, 20.0  # words a minute
 JITTER, DRIFT, FALSE_PULSES = 0.2, 0.3, 0.05
