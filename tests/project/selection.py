@@ -103,6 +103,7 @@ LONG = (
     "language_model",
     "matrix_state",
     "memory",
+    "listening",
     "names",
     "released",
     "series",

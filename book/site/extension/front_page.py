@@ -41,6 +41,7 @@ NEEDS = {
     "carried_state": ("lstm", "training"),
     "sequences": ("lstm", "training"),
     "names": ("sequences",),
+    "listening": ("sequences",),
     "series": ("lstm", "training"),
     "forecasts": ("series",),
     "changing_the_cell": ("lstm",),
