@@ -128,20 +128,22 @@ const render = ({ model, el }) => {
     const [start, stop] = [down, Math.max(now(), down + 0.001)];
     down = null;
     set({ pulses: [...model.get("pulses"), [start, stop]], end: stop + 0.001 });
-    tick();
+    frame = requestAnimationFrame(tick);
   };
-  /* Follow the time until the pause is as long as counts. */
+  /* Draw while the key is down, and until the pause is as long as counts: then the model learns its end. */
   const tick = () => {
     cancelAnimationFrame(frame);
-    const pulses = model.get("pulses");
     if (!el.isConnected) return;
-    if (down !== null) draw();
-    else if (pulses.length) {
-      const last = pulses.at(-1)[1];
-      set({ end: Math.min(Math.max(now(), last + 0.001), last + LONGEST) });
-      if (model.get("end") >= last + LONGEST) return;
-    } else return;
+    if (down === null && now() >= lastUp() + LONGEST) return set({ end: lastUp() + LONGEST });
+    draw();
     frame = requestAnimationFrame(tick);
+  };
+  const lastUp = () => model.get("pulses").at(-1)[1];
+  /* The second up to which the signal is known. */
+  const endNow = () => {
+    if (down !== null) return Math.max(now(), down + 0.001);
+    const end = model.get("end");
+    return origin === null ? end : Math.max(end, Math.min(now(), lastUp() + LONGEST));
   };
   const clear = () => {
     cancelAnimationFrame(frame);
@@ -158,7 +160,7 @@ const render = ({ model, el }) => {
 
   const key = keyOf(words, press, release);
   const picture = recentSeconds(words);
-  const text = html("output", { class: "heard" });
+  const text = html("p", { class: "heard", "aria-hidden": "true" });
   const spoken = report();
   const same = (name) => JSON.stringify(model.get(name)) === JSON.stringify(stored[name]);
   /* For each step the likeliest class k with its probability p, that of the blank, and the unit's state. */
@@ -179,7 +181,7 @@ const render = ({ model, el }) => {
   };
   const draw = () => {
     const pressed = down !== null;
-    const end = pressed ? Math.max(now(), down + 0.001) : model.get("end");
+    const end = endNow();
     const pulses = [...model.get("pulses"), ...(pressed ? [[down]] : [])];
     const steps = stepsOf(pulses, end);
     const isPulse = steps.map(([sign]) => sign > 0);
