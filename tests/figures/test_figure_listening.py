@@ -77,6 +77,7 @@ def test_taps_with_the_mouse_and_the_space_bar(browser):
         assert [round(pause / UNIT) for pause in pauses] == [1, 1, 3, 1, 1, 3, 1, 1]
         assert heard(page) == Listening(pulses=get(page, "pulses"), end=get(page, "end")).text() == "SOS"
         page.get_by_role("button", name="Clear").click()
+        page.clock.run_for(50)
         assert get(page, "pulses") == [] and heard(page) == "…"
         key(page).focus()
         tap(page, ".-.", lambda: page.keyboard.down(" "), lambda: page.keyboard.up(" "))
