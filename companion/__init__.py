@@ -6,6 +6,7 @@ from companion.layers.additive import AdditiveAttention
 from companion.layers.attention import MultiheadAttention, scaled_dot_product_attention
 from companion.layers.blocks import Blocks
 from companion.layers.causal_attention import CausalAttention
+from companion.layers.ctc import ctc_loss
 from companion.layers.delta_mixer import DeltaMixer, KimiMixer
 from companion.layers.embedding import Embedding
 from companion.layers.griffin_mixer import GriffinMixer
@@ -32,5 +33,5 @@ __all__ = [
     "DeltaMixer", "DeltaNet", "DeltaProduct", "Embedding", "GRUCell", "GatedDeltaNet", "GatedLinearAttention",
     "GriffinMixer", "KimiMixer", "LSTMCell", "LinearAttention", "LogMinGRU", "MLSTMMixer", "Mamba2Mixer", "MambaMixer",
     "MinGRU", "MinLSTM", "MultiheadAttention", "RNNCell", "RotaryLinearAttention", "SelectiveSSM",
-    "TransformerEncoderLayer", "by_hand", "compare", "scaled_dot_product_attention", "scan", "to_c", "to_onnx",
+    "TransformerEncoderLayer", "by_hand", "compare", "ctc_loss", "scaled_dot_product_attention", "scan", "to_c", "to_onnx",
 ]  # fmt: skip
