@@ -32,6 +32,7 @@ __all__ = [
     "GRU", "LSTM", "MLSTM", "RNN", "SLSTM", "AdditiveAttention", "Blocks", "CausalAttention", "Comparison",
     "DeltaMixer", "DeltaNet", "DeltaProduct", "Embedding", "GRUCell", "GatedDeltaNet", "GatedLinearAttention",
     "GriffinMixer", "KimiMixer", "LSTMCell", "LinearAttention", "LogMinGRU", "MLSTMMixer", "Mamba2Mixer", "MambaMixer",
-    "MinGRU", "MinLSTM", "MultiheadAttention", "RNNCell", "RotaryLinearAttention", "SelectiveSSM", "TransformerEncoderLayer",
-    "by_hand", "compare", "ctc_loss", "scaled_dot_product_attention", "scan", "to_c", "to_onnx",
+    "MinGRU", "MinLSTM", "MultiheadAttention", "RNNCell", "RotaryLinearAttention", "SelectiveSSM",
+    "TransformerEncoderLayer", "by_hand", "compare", "ctc_loss", "scaled_dot_product_attention", "scan", "to_c",
+    "to_onnx",
 ]  # fmt: skip
