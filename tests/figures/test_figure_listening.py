@@ -116,6 +116,12 @@ def test_examples_and_values_under_the_pointer(browser):
         last = expected.probabilities()[-1]
         sign = SIGNS[int(last.argmax()) - 1] if last.argmax() else "blank"
         assert value_at(page, 350, 100) == f"{sign}: {last.max().item():.2f}"
+        p = expected.probabilities()
+        t = int((p.argmax(-1) == 0).nonzero()[-2])  # a step whose likeliest output is the blank
+        edges = [time for pulse in figure.pulses for time in pulse]
+        middle = (edges[t] + edges[t + 1]) / 2
+        x = 4 + 352 * (middle - (figure.end - 7)) / 7
+        assert value_at(page, x, 105) == f"blank: {p[t, 0].item():.2f}"
 
 
 def test_wrong_values_are_refused():
