@@ -25,9 +25,9 @@ def right(experiment, kind):
 
 def test_hybrids_are_reproducible(program):
     """Recompute a transformer, and check that all networks of a task have about one size."""
-    (stored,) = [run for run in runs("8 keys", ATTENTION) if run["seed"] == 0]
-    again = program("hybrid").run(("8 keys", ATTENTION, 0, stored["learning_rate"]))
-    assert abs(again["test"] - stored["test"]) < 0.02 and again["state"] == stored["state"] == 10_240
+    (stored,) = [run for run in runs("text", ATTENTION) if run["seed"] == 0]
+    again = program("hybrid").run(("text", ATTENTION, 0, stored["learning_rate"]))
+    assert abs(again["test"] - stored["test"]) < 0.03 and again["state"] == stored["state"] == 16_384
     for experiment in ("8 keys", "16 keys", "text"):
         counts = [runs(experiment, kind)[0]["parameters"] for kind in (DELTA, HYBRID, ATTENTION)]
         assert max(counts) / min(counts) < 1.05
@@ -40,3 +40,23 @@ def ignoring_the_keys(keys):
         values = torch.eye(8)[inputs[1 : 4 * keys : 2] - keys]  # (write, batch, 8)
         answers += (most_written(values) == targets[4 * keys :]).flatten().tolist()
     return 100 * statistics.mean(answers)
+
+
+def test_what_the_page_says_of_a_hybrid():
+    """Check todays_models#hybrid-said."""
+    for kind in (DELTA, HYBRID):
+        assert right("8 keys", kind)[0] > 99
+    few, many = right("16 keys", DELTA), right("16 keys", HYBRID)
+    assert many[0] > 99 and round(few[0]) == 75 and round(few[-1], 1) == 99.7
+    kilobytes = [4 * runs("16 keys", kind)[0]["state"] / 1000 for kind in (DELTA, HYBRID)]
+    assert [round(size) for size in kilobytes] == [9, 27]
+    for keys, ignoring in ((8, 29), (16, 22)):
+        rate = ignoring_the_keys(keys)
+        assert round(rate) == ignoring and abs(statistics.mean(right(f"{keys} keys", ATTENTION)) - rate) < 2
+    assert right("8 keys, 3,000 batches", ATTENTION)[0] > 99 and len(right("8 keys, 3,000 batches", ATTENTION)) == 5
+
+    text = {kind: sorted(math.exp(run["test"]) for run in runs("text", kind)) for kind in (DELTA, HYBRID, ATTENTION)}
+    assert text[HYBRID][0] < text[DELTA][-1] and text[ATTENTION][0] > 1.3 * text[HYBRID][-1]
+    seconds = {kind: statistics.median(run["per_step"] for run in runs("text", kind)) for kind in text}
+    assert 0.2 < seconds[ATTENTION] / seconds[DELTA] < 0.28
+    assert round(math.exp(measure.baselines("text")[measure.COUNTS]), 1) == 3.3 < text[DELTA][0]
