@@ -3,12 +3,9 @@
 import math
 import statistics
 
-import torch
-
 from companion.bench import measure
 from companion.learning import evidence
-from companion.learning.tasks import Rewritten
-from tests.learning.test_evidence_layers import most_written
+from tests.learning.test_evidence_mixers import ignoring_the_keys
 
 DELTA, HYBRID, ATTENTION = "4 delta", "3 delta, 1 attention", "4 attention"
 
@@ -31,15 +28,6 @@ def test_hybrids_are_reproducible(program):
     for experiment in ("8 keys", "16 keys", "text"):
         counts = [runs(experiment, kind)[0]["parameters"] for kind in (DELTA, HYBRID, ATTENTION)]
         assert max(counts) / min(counts) < 1.05
-
-
-def ignoring_the_keys(keys):
-    """Return the percentage that the value written most often is right in."""
-    answers = []
-    for inputs, targets in Rewritten(keys, 8, 2 * keys, apart=True, seed=1000).epoch(-1):
-        values = torch.eye(8)[inputs[1 : 4 * keys : 2] - keys]  # (write, batch, 8)
-        answers += (most_written(values) == targets[4 * keys :]).flatten().tolist()
-    return 100 * statistics.mean(answers)
 
 
 def test_what_the_page_says_of_a_hybrid():
