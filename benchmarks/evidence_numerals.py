@@ -11,10 +11,9 @@ with a mistake, then by the loss, and the other half is reported. Output: compan
 """
 
 import sys
-import time
 
 import torch
-from evidence_protocol import count, main
+from evidence_protocol import count, main, train_in_one_cycle
 from torch import nn
 
 from companion.layers.additive import AdditiveAttention
@@ -22,7 +21,7 @@ from companion.layers.embedding import Embedding
 from companion.learning.encoder_decoder import EncoderDecoder
 from companion.learning.numerals import TRAINED, JoinedNumerals, Numerals, all_right
 from companion.learning.sequence_model import SequenceModel, evaluation_of
-from companion.learning.training import cross_entropy, train
+from companion.learning.training import cross_entropy
 from companion.learning.transformer_model import TransformerModel
 
 NAME, VERSION = "numerals", 1  # increase when the program computes something else
@@ -86,13 +85,8 @@ def run(settings, epochs=None):
     model = new_model(experiment, kind, len(task.words) if experiment == "words" else task.vocab_size, len(task.signs))
     planned = EPOCHS * (2 if "twice" in kind else 1)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    scheduler = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, learning_rate, planned * BATCHES, pct_start=0.1, cycle_momentum=False
-    )
-    began = time.process_time()  # of one thread, not slowed by other programs
-    history = train(model, task, optimizer, epochs or planned, scheduler=scheduler, progress=False)
-    per_step = (time.process_time() - began) / (len(history) * BATCHES)
-    results = {"parameters": count(model), "per_step": round(per_step, 4)}
+    history, per_step = train_in_one_cycle(model, task, optimizer, planned, epochs)
+    results = {"parameters": count(model), "per_step": per_step}
     results["learned"] = [round(epoch.loss, 3) for epoch in history[:2]]
     asked = [measured(model, task, length, part=0) for length in range(4, TRAINED + 1)]
     results["mistakes"] = round(100 - 100 * sum(right for right, _ in asked) / len(asked), 3)

@@ -13,10 +13,9 @@ Output: companion/learning/evidence/text.json, with the losses on the three part
 
 import functools
 import sys
-import time
 
 import torch
-from evidence_protocol import count, main, nearest, numbers_of_state
+from evidence_protocol import count, main, nearest, numbers_of_state, train_in_one_cycle
 from torch import nn
 from torch.nn import functional as F
 
@@ -24,7 +23,7 @@ import companion
 from companion.learning import protocol
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary, load_text
-from companion.learning.training import IGNORED, evaluate, train
+from companion.learning.training import IGNORED, evaluate
 from companion.learning.transformer_model import TransformerModel
 from companion.learning.windows import ConsecutiveWindows, RandomWindows, split
 
@@ -149,11 +148,11 @@ def rank(run):
     return run["choose"], run["learn"]
 
 
-def state_size(model):
-    """Return how many numbers go from one character to the next: the cache of one window for a transformer."""
+def state_size(model, steps):
+    """Return how many numbers are stored after some steps; the keys and values of all layers for a transformer."""
     if isinstance(model, TransformerModel):
-        return len(model.blocks) * 2 * WINDOW_SIZE * model.embedding.embedding_dim
-    return numbers_of_state(model(torch.zeros(1, 1, dtype=torch.long))[1])
+        return len(model.blocks) * 2 * steps * model.embedding.embedding_dim
+    return numbers_of_state(model(torch.zeros(steps, 1, dtype=torch.long))[1])
 
 
 def run(settings, epochs=EPOCHS):
@@ -173,16 +172,11 @@ def run(settings, epochs=EPOCHS):
         rows = {"learn": BATCH_SIZE}  # the long part in several rows, which is faster
         measured = {name: ConsecutiveWindows(text, rows.get(name, 1), 500) for name, text in texts.items()}
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.1)
-    scheduler = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, learning_rate, EPOCHS * len(batches), pct_start=0.1, cycle_momentum=False
-    )
-    began = time.process_time()  # of one thread, not slowed by other programs
-    history = train(model, batches, optimizer, epochs, scheduler=scheduler, progress=False)
-    per_step = (time.process_time() - began) / (epochs * len(batches))
+    history, per_step = train_in_one_cycle(model, batches, optimizer, EPOCHS, epochs)
     if seed in protocol.CHOOSING:  # the test part chooses nothing
         del measured["test"]
     losses = {name: round(evaluate(model, part), 4) for name, part in measured.items()}
-    numbers = {"parameters": count(model), "state": state_size(model), "per_step": round(per_step, 4)}
+    numbers = {"parameters": count(model), "state": state_size(model, WINDOW_SIZE), "per_step": per_step}
     return numbers | losses | {"epochs": [round(epoch.loss, 4) for epoch in history]}
 
 
