@@ -3,7 +3,7 @@
     python benchmarks/evidence_listening.py           compute missing runs; an interrupted call can be repeated
     python benchmarks/evidence_listening.py --again   recompute all runs
 
-All kinds have about as many parameters, learn from 5,000 batches of 64 signals, and are tested on a hundred signals for
+All kinds have about as many parameters, learn from 6,500 batches of 32 signals, and are tested on a hundred signals for
 each of `TESTED`; thresholds, which learn nothing, read the same signals on the page. `no start` learns whole texts from
 the first batch on, without the batches of single signs. Output: companion/learning/evidence/listening.json.
 """

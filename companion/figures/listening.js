@@ -203,7 +203,7 @@ const render = ({ model, el }) => {
       label: words.kind,
       options: ["one direction", "two directions"].map((kind) => [kind, words[kind.replace(" ", "_")]]),
     }),
-    slider(model, "unit", { label: words.unit, min: 0, max: 47, step: 1 }),
+    slider(model, "unit", { label: words.unit, min: 0, max: 55, step: 1 }),
     waiting.element,
     chart,
   ];

@@ -23,8 +23,8 @@ class Listening(Loading):
     """Pulses of a key, and what a trained network reads in them.
 
     pulses: pairs (down, up) of seconds, up to 400, one after another. end: the second at which the last pause ends.
-    kind: of the network, "one direction" or "two directions". unit: whose state h_t is drawn, from 0 to 47; with two
-    directions, those from 32 on read backward.
+    kind: of the network, "one direction" or "two directions". unit: whose state h_t is drawn, from 0 to 55; with two
+    directions, those from 40 on read backward.
     """
 
     _esm = script("listening")
@@ -32,7 +32,7 @@ class Listening(Loading):
     pulses = List(List(Number(min=0), minlen=2, maxlen=2), maxlen=MOST).tag(sync=True)
     end = Number(min=0).tag(sync=True)
     kind = Enum([*KINDS], "one direction").tag(sync=True)
-    unit = Int(0, min=0, max=47).tag(sync=True)
+    unit = Int(0, min=0, max=55).tag(sync=True)
     listener = Dict(read_only=True).tag(sync=True)  # the file of the weights
     stored = Dict(read_only=True).tag(sync=True)  # what the page shows before it has the weights
     examples = Dict(read_only=True).tag(sync=True)  # name → pulses

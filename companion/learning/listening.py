@@ -27,8 +27,8 @@ from companion.learning.sequence_model import evaluation_of
 from companion.learning.text import load_text
 
 STORED = Path(str(files("companion.learning") / "listeners.safetensors"))
-KINDS = {"one direction": (48, False), "two directions": (32, True)}  # hidden_size, bidirectional
-BATCHES, BATCH_SIZE, LEARNING_RATE = 5000, 64, 0.015
+KINDS = {"one direction": (56, False), "two directions": (40, True)}  # hidden_size, bidirectional
+SIGNALS, BATCHES, BATCH_SIZE, LEARNING_RATE = 57_600, 6500, 32, 0.01
 SLOWEST, FASTEST = 5.0, 20.0  # words a minute
 JITTER, DRIFT, FALSE_PULSES = 0.2, 0.3, 0.05
 Signal = tuple[str, Pulses, Tensor]  # text, pulses, steps (T, 2)
@@ -64,12 +64,12 @@ def new_listener(kind: str, lstm: Callable[..., nn.Module] = nn.LSTM, dtype: tor
 
 
 class Texts:
-    """Random texts: half of them from the book's English text, half random signs.
+    """Random texts: from the book's English text, or random signs.
 
     part: "learn", the first nine tenths of the text, or "test", the last. mixed: the share of random signs.
     """
 
-    def __init__(self, part: str = "learn", mixed: float = 0.5) -> None:
+    def __init__(self, part: str = "learn", mixed: float = 0.3) -> None:
         text = signs_of(load_text("en"))
         cut = int(0.9 * len(text))
         self.text, self.mixed = text[:cut] if part == "learn" else text[cut:], mixed
@@ -114,6 +114,12 @@ def batch(signals: list[Signal]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return pad(steps), pad(targets, batch_first=True), input_lengths, target_lengths
 
 
+def batches_of(texts: Texts, signs: int, number: int, chance: random.Random) -> list[list[Signal]]:
+    """Return a number of signals in batches, those of about as many steps together, so that little is padded."""
+    signals = sorted((signal(texts.draw(chance, signs), chance) for _ in range(number)), key=lambda x: len(x[2]))
+    return [signals[k : k + BATCH_SIZE] for k in range(0, number, BATCH_SIZE)]
+
+
 def learn(
     listener: nn.Module,
     batches: int = BATCHES,
@@ -127,16 +133,16 @@ def learn(
     alone: the share of batches, the first ones, with single signs. There, all but the last step must be blank. Without
     this start, a network says each sign as soon as a signal begins, before it can know it.
     """
-    texts, losses = Texts(), []
+    texts, chance, losses = Texts(), random.Random(seed), []
+    number = min(SIGNALS, BATCH_SIZE * batches)
+    singles, whole = (batches_of(texts, signs, n, chance) for signs, n in ((1, number // 10), (12, number)))
     optimizer = torch.optim.Adam(listener.parameters(), learning_rate)
     scheduler = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, learning_rate, batches, pct_start=0.1, cycle_momentum=False
     )
     for number in range(batches):
-        chance = random.Random(f"{seed} {number}")
         single = number < alone * batches
-        drawn = [signal(texts.draw(chance, 1 if single else 12), chance) for _ in range(BATCH_SIZE)]
-        loss = loss_of(listener, drawn, single)
+        loss = loss_of(listener, chance.choice(singles if single else whole), single)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(listener.parameters(), 1.0)

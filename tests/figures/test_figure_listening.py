@@ -137,7 +137,7 @@ def test_every_state_can_be_drawn(browser):
         {"pulses": pulses, "end": end, "kind": kind, "unit": unit}
         for pulses, end in (([], 0.0), ([[0.0, 0.1]], 0.2), (long, 200.0))
         for kind in KINDS
-        for unit in (0, 47)
+        for unit in (0, 55)
     ]
     with figure_page(browser, "listening") as page:
         page.locator("button", has_text="kB").click()
