@@ -15,8 +15,8 @@ from companion.learning.morse import CODES, SIGNS, keyed, steps_of
 listener_of = cache(load_listener)
 MOST = 400  # pulses
 # Text, words a minute, jitter and seed; the first one is shown at the beginning.
-EXAMPLES = [("HELLO", 9, 0.2, 3), ("SOS", 6, 0.2, 1), ("PARIS 73", 18, 0.2, 2)]
-UNIT = {"one direction": 0, "two directions": 0}  # that follows the ends of signs; see the chapter
+EXAMPLES = [("HELLO", 9, 0.2, 3), ("SOS", 6, 0.2, 2), ("PARIS 73", 18, 0.2, 0)]
+UNIT = 6  # of the network with one direction, which follows the ends of signs; the chapter finds it
 
 
 class Listening(Loading):
@@ -32,7 +32,7 @@ class Listening(Loading):
     pulses = List(List(Number(min=0), minlen=2, maxlen=2), maxlen=MOST).tag(sync=True)
     end = Number(min=0).tag(sync=True)
     kind = Enum([*KINDS], "one direction").tag(sync=True)
-    unit = Int(0, min=0, max=55).tag(sync=True)
+    unit = Int(UNIT, min=0, max=55).tag(sync=True)
     listener = Dict(read_only=True).tag(sync=True)  # the file of the weights
     stored = Dict(read_only=True).tag(sync=True)  # what the page shows before it has the weights
     examples = Dict(read_only=True).tag(sync=True)  # name → pulses
