@@ -1,7 +1,8 @@
 """Decoding of the outputs of a network that was trained by CTC.
 
-Alex Graves and others, "Connectionist temporal classification" (2006), section 3.2. A path has one output for each time
-step; without repeated outputs, and then without blanks, it is a text.
+Alex Graves and others, "Connectionist temporal classification" (2006), section 3.2; the beam search: Awni Hannun and
+others, "First-pass large vocabulary continuous speech recognition using bi-directional recurrent DNNs" (2014). A path
+has one output for each time step; without repeated outputs, and then without blanks, it is a text.
 
 Shapes: T time steps, C classes.
 """
