@@ -201,7 +201,10 @@ const render = ({ model, el }) => {
     html("div", { class: "strip" }, html("span", {}, words.examples), buttons, button(words.clear, clear)),
     choice(model, "kind", {
       label: words.kind,
-      options: ["one direction", "two directions"].map((kind) => [kind, words[kind.replace(" ", "_")]]),
+      options: [
+        ["one direction", words.one_direction],
+        ["two directions", words.two_directions],
+      ],
     }),
     slider(model, "unit", { label: words.unit, min: 0, max: 55, step: 1 }),
     waiting.element,

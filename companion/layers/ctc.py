@@ -38,7 +38,9 @@ def ctc_loss(
         log_probs, targets, input_lengths, target_lengths, blank, reduction
     )
     ends = forward(log_probs, targets, input_lengths, target_lengths, blank)
-    loss = -torch.logsumexp(ends, dim=0)
+    # without steps, only the empty target has a path
+    without_steps = torch.where(target_lengths == 0, 0.0, NEVER).to(ends)
+    loss = -torch.where(input_lengths == 0, without_steps, torch.logsumexp(ends, dim=0))
     impossible = loss > -NEVER / 2
     if zero_infinity:
         loss = loss.masked_fill(impossible, 0)
@@ -54,12 +56,14 @@ def ctc_loss(
     return (loss / target_lengths.clamp(min=1)).mean()
 
 
+# fmt: off
+# A chapter prints this function.
 def forward(log_probs, targets, input_lengths, target_lengths, blank):
-    """Return log α of the paths that end in the last blank and in the last letter, (2, N)."""
+    """Return log α of the last blank and of the last letter at the end, (2, N)."""
     T, N, _ = log_probs.shape
     rows = torch.arange(N, device=log_probs.device)
     # l = _ a _ b _:   a blank around each letter, (N, 2 S + 1)
-    l = torch.full((N, 2 * targets.size(1) + 1), blank, device=targets.device)  # noqa: E741
+    l = targets.new_full((N, 2 * targets.size(1) + 1), blank)  # noqa: E741
     l[:, 1::2] = targets
     # a letter may follow the one before it without a blank, if they differ
     skips = torch.zeros_like(l, dtype=torch.bool)
@@ -67,20 +71,20 @@ def forward(log_probs, targets, input_lengths, target_lengths, blank):
     # log y_t( l_s ), (T, N, 2 S + 1)
     log_y = log_probs.clamp(min=NEVER).gather(2, l.expand(T, -1, -1))
     # α_1:   a path begins with a blank or with the first letter
-    alpha = log_y[0].masked_fill(torch.arange(l.size(1), device=l.device) > 1, NEVER)
-    alphas = [alpha]
+    later = torch.arange(l.size(1), device=l.device) > 1
+    alphas = [log_y[0].masked_fill(later, NEVER)]
     for t in range(1, T):
-        # α_t( s ) = y_t( l_s ) ( α_{t-1}( s ) + α_{t-1}( s - 1 ) + α_{t-1}( s - 2 ) ),   the last if it may skip
+        # α_t( s ) = y_t( l_s ) ( α_{t-1}( s ) + α_{t-1}( s - 1 ) + α_{t-1}( s - 2 ) )
+        alpha = alphas[-1]
         shifted = torch.cat([alpha.new_full((N, 2), NEVER), alpha], dim=1)
         parts = [alpha, shifted[:, 1:-1], shifted[:, :-2].masked_fill(~skips, NEVER)]
-        alpha = log_y[t] + torch.logsumexp(torch.stack(parts), dim=0)
-        alphas.append(alpha)
+        alphas.append(log_y[t] + torch.logsumexp(torch.stack(parts), dim=0))
     # p = α_T( last blank ) + α_T( last letter )
     last = torch.stack(alphas)[(input_lengths - 1).clamp(min=0), rows]
-    letter = last[rows, (2 * target_lengths - 1).clamp(min=0)].masked_fill(target_lengths == 0, NEVER)
-    ends = torch.stack([last[rows, 2 * target_lengths], letter])
-    none = torch.stack([target_lengths == 0, torch.zeros_like(target_lengths, dtype=torch.bool)])
-    return torch.where(input_lengths == 0, torch.where(none, 0.0, NEVER).to(ends), ends)
+    letter = last[rows, (2 * target_lengths - 1).clamp(min=0)]
+    letter = letter.masked_fill(target_lengths == 0, NEVER)
+    return torch.stack([last[rows, 2 * target_lengths], letter])
+# fmt: on
 
 
 def checked(log_probs, targets, input_lengths, target_lengths, blank, reduction):

@@ -59,7 +59,20 @@ def nothing_to_compute(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["cups", "hybrid", "layers", "memory", "mixers", "numerals", "sequences", "series", "text", "training"]
+    "name",
+    [
+        "cups",
+        "hybrid",
+        "layers",
+        "listening",
+        "memory",
+        "mixers",
+        "numerals",
+        "sequences",
+        "series",
+        "text",
+        "training",
+    ],
 )
 def test_searches_are_complete(program, nothing_to_compute, name):
     """Check that the stored runs are those that the protocol chooses, and that each best rate is inside its grid."""
