@@ -23,7 +23,7 @@ SLOW_CELLS = {
     "language_model": "learns-and-writes perplexity-picture counts-table",
     "comparing": "two-answers-runs by-rate search-run solution-start",
     "matrix_state": "learns",
-    "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-longer",
+    "memory": "new-and-trained new-and-trained-picture adding brackets solution-longer",
     "newton": "solution-newton",
     "released": "apart-runs",
     "series": "solution-drawn own-compared",
