@@ -30,7 +30,7 @@ SLOW_CELLS = {
     "todays_models": "solution-more-keys",
     "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",
     "transformer": "decoder-learns",
-    "units": "forced beyond-counting-table past-over-places solution-forgetting",
+    "units": "forced beyond-counting-table past-over-places",
 }
 # Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
 # printed text, labels of a picture and of a figure, and a table of `compare`; they need the others.
