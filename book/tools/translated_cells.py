@@ -21,7 +21,6 @@ OWN_OUTPUTS = {
     "language_model#warmer", "language_model#pieces",
     "language_model#pieces-counted", "units#units-found", "units#quotation-unit",
     "units#settings", "units#solution-halves",
-    "units#solution-forgetting",
     "language_model#counts-table",
     "language_model#top-p", "units#forced", "units#beyond-counting-table",
     "units#past-figure", "units#past-over-places", "units#saturation-picture",

@@ -65,7 +65,7 @@ def test_what_the_pages_say_of_gates_that_see_only_the_input():
 
 
 def test_what_the_pages_say_of_rewritten_values():
-    """Check matrix_state#learns-said."""
+    """Check matrix_state#it-works, and todays_models#evidence-said."""
     delta, forgets = percent("rewritten", "DeltaNet"), percent("rewritten", "GatedLinearAttention")
     with_bias, sums = percent("rewritten", "LSTM, b_f = 1"), percent("rewritten", "LinearAttention")
     assert delta[0] > with_bias[-1] and with_bias[0] > sums[-1] and percent("rewritten", "LSTM")[-1] < with_bias[0]

@@ -48,7 +48,7 @@ def test_an_answer_that_ignores_the_keys():
 
 
 def test_what_the_page_says_of_the_parts():
-    """Check released#measured-said, #title, and #apart-said."""
+    """Check released#measured-said, #title, and #apart-why."""
     others = {"no convolution", "the rule alone", "LSTM"}
     for kind in sizes("apart"):
         mean = statistics.mean(results("apart", kind))

@@ -6,7 +6,6 @@ import nbformat
 import pytest
 import torch
 
-from companion.learning.evidence import load
 from companion.learning.series import ORIGINS, LinearForecast, climatology, load_series, windows, with_season
 from tests.project.paths import ROOT
 
@@ -22,16 +21,6 @@ def rows(name):
     """Return name → numbers, of the table that a cell of *A forecast every day* prints."""
     lines = printed("daily_forecast", name).splitlines()
     return {line[:15].strip(): [float(x) for x in re.findall(r"-?[\d.]+", line[15:])] for line in lines}
-
-
-def test_a_step_of_attention_grows_and_that_of_a_recurrent_layer_does_not():
-    runs = load("card", what="step")
-    recurrent = {run["kind"]: run for run in runs if not run.get("steps")}
-    attention = {run["steps"]: run for run in runs if run.get("steps")}
-    fast = [run["milliseconds"] for run in recurrent.values()]
-    assert min(fast) < attention[1024]["milliseconds"] < max(fast) and attention[1024]["megabytes"] < 5
-    assert round(attention[1_048_576]["milliseconds"]) == 110
-    assert round(attention[1_048_576]["megabytes"] / 1000, 1) == 4.3
 
 
 def test_int8_takes_a_quarter_of_the_bytes_and_costs_nearly_nothing():

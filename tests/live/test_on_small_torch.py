@@ -12,7 +12,7 @@ QUICK = ["changing_the_cell", "embedding", "gru"]
 NAMES = [page.stem for page in sorted((editions.BOOK / "en").glob("*.ipynb")) if page.stem != "assignments"]
 TRANSLATED = [edition.folder for edition in editions.editions() if edition.language != editions.ORIGINAL]
 # Cells that train for long, and cells that use the trained models. They run with `--slow-cells`, once a week. Only they
-# run `pdist`, `gelu`, `softplus`, `binary_cross_entropy_with_logits`, `nn.init.eye_`, `multinomial` and the second half
+# run `gelu`, `softplus`, `binary_cross_entropy_with_logits`, `nn.init.eye_`, `multinomial` and the second half
 # of `OneCycleLR` of small_torch; test_operations.py, test_nn.py, test_random.py and test_optim.py compare these with
 # torch.
 SLOW_CELLS = {
@@ -23,16 +23,14 @@ SLOW_CELLS = {
     "language_model": "learns-and-writes perplexity-picture counts-table",
     "comparing": "two-answers-runs by-rate search-run solution-start",
     "matrix_state": "learns",
-    "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-longer",
     "newton": "solution-newton",
-    "released": "apart-runs",
     "series": "solution-drawn own-compared",
     "state_tracking": "selective-learns",
     "step_sizes": ("learning-rates-run learning-rates-picture overfitting-run overfitting-picture solution-rates"),
     "todays_models": "solution-more-keys",
     "training": "ten-epochs-run ten-epochs-picture written solution-how-far-back",
     "transformer": "decoder-learns",
-    "units": "forced beyond-counting-table past-over-places solution-forgetting",
+    "units": "forced beyond-counting-table past-over-places",
 }
 # Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
 # printed text, labels of a picture and of a figure, and a table of `compare`; they need the others.
