@@ -1,7 +1,20 @@
 /* Figure: the reader taps Morse signs, and a network writes what it reads. */
 import { readSafetensors } from "./weights_file.js";
 import { SIGNS, collapse, listen, stepsOf } from "./listening_network.js";
-import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, setContent, svg, upright } from "./elements.js";
+import {
+  BLUE,
+  GREEN,
+  ORANGE,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  setContent,
+  svg,
+  upright,
+} from "./elements.js";
 import { button, choice, loader, setterOf, slider } from "./controls.js";
 import { pointed } from "./pointer.js";
 import { report, show } from "./show.js";
@@ -17,18 +30,22 @@ const keyOf = (words, press, release) => {
   const down = () => held || ((held = true), change(key, { "aria-pressed": "true" }), press());
   const up = () => held && ((held = false), change(key, { "aria-pressed": "false" }), release());
   const isKey = ({ key: name }) => name === " " || name === "Enter";
-  const key = html("button", {
-    type: "button",
-    class: "key",
-    "aria-pressed": "false",
-    onpointerdown: (event) => (key.setPointerCapture(event.pointerId), down()),
-    onpointerup: up,
-    onpointercancel: up,
-    onblur: up,
-    oncontextmenu: (event) => event.preventDefault(), // a long touch
-    onkeydown: (event) => isKey(event) && (event.preventDefault(), down()),
-    onkeyup: (event) => isKey(event) && (event.preventDefault(), up()),
-  }, words.key);
+  const key = html(
+    "button",
+    {
+      type: "button",
+      class: "key",
+      "aria-pressed": "false",
+      onpointerdown: (event) => (key.setPointerCapture(event.pointerId), down()),
+      onpointerup: up,
+      onpointercancel: up,
+      onblur: up,
+      oncontextmenu: (event) => event.preventDefault(), // a long touch
+      onkeydown: (event) => isKey(event) && (event.preventDefault(), down()),
+      onkeyup: (event) => isKey(event) && (event.preventDefault(), up()),
+    },
+    words.key,
+  );
   return key;
 };
 
@@ -101,10 +118,16 @@ const render = ({ model, el }) => {
     waiting.element.querySelector("button").click();
   };
   const parse = (file) => readSafetensors(file).weights;
-  const waiting = loader(model, model.get("listener"), { load: words.load, lacking: words.lacking }, parse, (loaded) => {
-    weights = loaded;
-    draw();
-  });
+  const waiting = loader(
+    model,
+    model.get("listener"),
+    { load: words.load, lacking: words.lacking },
+    parse,
+    (loaded) => {
+      weights = loaded;
+      draw();
+    },
+  );
 
   // Times are in seconds since the first pulse. While the key is down, `down` is the time since which it is.
   let [origin, down, frame] = [null, null, null];

@@ -15,7 +15,7 @@ from companion.learning.morse import CODES, SIGNS, keyed, steps_of
 listener_of = cache(load_listener)
 MOST = 400  # pulses
 # Text, words a minute, jitter and seed; the first one is shown at the beginning.
-EXAMPLES = [("HELLO", 9, 0.2, 3), ("SOS", 6, 0.2, 2), ("PARIS 73", 18, 0.2, 0)]
+EXAMPLES: list[tuple[str, float, float, int]] = [("HELLO", 9, 0.2, 3), ("SOS", 6, 0.2, 2), ("PARIS 73", 18, 0.2, 0)]
 UNIT = 6  # of the network with one direction, which follows the ends of signs; the chapter finds it
 
 
@@ -42,7 +42,7 @@ class Listening(Loading):
     def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
         self.set_trait("listener", {"file": STORED.name, "bytes": STORED.stat().st_size})
-        self.set_trait("examples", {text: example(text, *how) for text, *how in EXAMPLES})
+        self.set_trait("examples", {how[0]: example(*how) for how in EXAMPLES})
         self.set_trait("stored", self._stored())
 
     def steps(self) -> Tensor:
