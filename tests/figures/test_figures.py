@@ -12,6 +12,7 @@ from traitlets import TraitError
 
 from book.tools.draw import KINDS
 from companion.figures.figure import modules, picture, read, script, words
+from companion.figures.listening import EXAMPLES
 from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get, move, sentences
 from tests.project.paths import ROOT
 from tests.project.sampling import chosen
@@ -270,7 +271,8 @@ def test_controls_have_names_and_can_be_reached_by_tab(browser, language, name):
     known_words |= {*traits} | {
         value for trait in traits.values() for value in getattr(trait, "values", None) or ()
     } - {""}
-    known_words |= {"RNN", "GRU", "LSTM"}  # names of networks, in every language
+    # names of networks and texts in Morse code, in every language
+    known_words |= {"RNN", "GRU", "LSTM"} | {text for text, *_ in EXAMPLES}
     with figure_page(browser, name, language) as page:
         page.evaluate(OPEN)
         controls = page.locator(f"figure {CONTROLS}").all()
