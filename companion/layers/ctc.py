@@ -24,15 +24,19 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Return the loss, as `torch.nn.functional.ctc_loss`.
+    """Return the CTC loss, as `torch.nn.functional.ctc_loss` does.
 
-    log_probs: (T, N, C) or (T, C), from log_softmax. targets: (N, S), or all targets one after another; or (S) if there
-    is one. input_lengths, target_lengths: (N) or numbers. blank: the class that stands for no letter. reduction: "mean"
-    of the losses, each divided by the length of its target; "sum"; or "none", (N). zero_infinity: zero instead of an
-    infinite loss, which a target has that does not fit into its steps. Errors are those of torch; and ValueError for a
-    target that is not a class or is the blank, for which torch computes a number.
+    log_probs: (T, N, C) or (T, C), from log_softmax, with T steps, N sequences and C classes. targets: (N, S), or all
+    targets one after another, or (S) if there is one; S letters are the most. input_lengths, target_lengths: (N) or
+    numbers. blank: the class that stands for no letter. reduction: "mean" of the losses, each divided by the length of
+    its target; "sum"; or "none", (N). zero_infinity: zero instead of the infinite loss of a target that does not fit
+    into its steps.
 
-    The gradient with respect to `log_probs` is the true one; that of torch is right only after log_softmax.
+    TypeError, RuntimeError and NotImplementedError in torch's words for wrong types, shapes and lengths. ValueError for
+    a target that is not a class or is the blank, for which torch computes a number.
+
+    Note: The gradient with respect to `log_probs` is the true one; that of torch is right only after log_softmax.
+    Note: Alex Graves and others, "Connectionist temporal classification" (2006).
     """
     log_probs, targets, input_lengths, target_lengths, single = checked(
         log_probs, targets, input_lengths, target_lengths, blank, reduction

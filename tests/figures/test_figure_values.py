@@ -33,6 +33,12 @@ REFUSED = {
         ({"examples": [[[0, 1], -1]]}, "examples"), ({"examples": [[[], 1]]}, "examples"), ({"examples": [3]},
         "examples"), ({"begin_with": [[1.0], [2.0]]}, "begin_with"),
     ],
+    "listening": [
+        ({"pulses": [[0.0, 0.0]]}, "pulses must follow one another"),
+        ({"pulses": [[0.0, 0.5], [0.4, 0.6]]}, "must follow one another"), ({"pulses": [[0.0]]}, "pulses"),
+        ({"pulses": [[0.0, 0.5]], "end": 0.5}, "end must be after the last pulse, at 0.5 s, not at 0.5"),
+        ({"pulses": [[k, k + 0.5] for k in range(401)]}, "pulses"), ({"kind": "three"}, "kind"), ({"unit": 56}, "unit"),
+    ],
     "lookup": [
         ({"place": -1}, "place"), ({"place": 8}, "place"), ({"padding_idx": 1}, "padding_idx"), ({"padding_idx": False},
         "padding_idx"), ({"padding_idx": True}, "padding_idx"),

@@ -24,7 +24,7 @@ from tests.figures.torch_cases import COMPARED, DOUBLE, MANY, SCALES, compares, 
 
 pytestmark = [pytest.mark.twice, pytest.mark.usefixtures("repeatable")]
 # Exports that the test of a figure, test_figure_<name>.py, compares end to end.
-END_TO_END = {"rnnDerivatives": "unrolling", "languageModelStep": "writing", "reach": "past"}
+END_TO_END = {"rnnDerivatives": "unrolling", "languageModelStep": "writing", "reach": "past", "layerOf": "listening"}
 END_TO_END |= dict.fromkeys(["encode", "decoderStep", "greedyDecode"], "attention")
 SHOWN = {"visible", "namedBy"}  # how a character is shown: no arithmetic
 

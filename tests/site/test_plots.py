@@ -14,7 +14,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"[−-]?[\d.,]+%?|[−-]?\d+e[+-]?\d+")
 # Words that are the same in every language: names of layers, functions and parameters, units.
 NAMES = re.compile(
-    r"\b(?:[a-z]+_[a-z_]+|\w*[A-Z]\w*[A-Z]\w*|Adam|DeltaNet|chrono|tanh|sigmoid|softmax|torch|bfloat16)\b"
+    r"\b(?:[a-z]+_[a-z_]+|\w*[A-Z]\w*[A-Z]\w*|Adam|DeltaNet|chrono|jitter|tanh|sigmoid|softmax|torch|bfloat16)\b"
 )
 
 
