@@ -7,17 +7,17 @@ has one output for each time step; without repeated outputs, and then without bl
 Shapes: T time steps, C classes.
 """
 
+import itertools
 import math
 from collections import defaultdict
 
-import torch
 from torch import Tensor
 
 
 def best_path(log_probs: Tensor, blank: int = 0) -> list[int]:
     """Return the letters of the path of the likeliest outputs. log_probs: (T, C)."""
-    outputs = torch.unique_consecutive(log_probs.argmax(dim=-1)).tolist()
-    return [output for output in outputs if output != blank]
+    outputs = itertools.groupby(log_probs.argmax(dim=-1).tolist())
+    return [output for output, _ in outputs if output != blank]
 
 
 def beam_search(log_probs: Tensor, width: int = 10, blank: int = 0) -> list[tuple[list[int], float]]:
