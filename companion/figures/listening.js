@@ -137,7 +137,6 @@ const render = ({ model, el }) => {
     set({ pulses: [], end: 0 });
   };
   const press = () => {
-    ask();
     const pulses = model.get("pulses");
     if (origin === null || pulses.length >= MOST) begin();
     else if (pulses.length) {
@@ -194,7 +193,10 @@ const render = ({ model, el }) => {
         const k = p.indexOf(Math.max(...p));
         return { k, p: p[k], blank: p[0], value: h[unit] };
       });
-    if (down !== null || !names.every(same)) return [];
+    if (down !== null || !names.every(same)) {
+      ask(); // what is stored is not of these pulses and this unit
+      return [];
+    }
     return stored.path.map((k, t) => ({
       k,
       p: stored.p[t] / 1000,
