@@ -119,14 +119,15 @@ def write_scripts(app):
         (folder / f"{name}.js").write_text(
             f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8"
         )
-    for trained in (writer, small_writers, numeral_readers):
-        weights = trained.path_of(edition_of(app).language)
+    trained = [module.path_of(edition_of(app).language) for module in (writer, small_writers, numeral_readers)]
+    files = {f"{path.parent.name}/{path.name}": path for path in trained} | figures.Listening.files
+    for name, weights in files.items():
         if weights.is_file():
-            data, target = weights.read_bytes(), folder / weights.parent.name
-            target.mkdir(exist_ok=True)
-            (target / weights.name).write_bytes(data)
+            data, target = weights.read_bytes(), folder / name
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(data)
             text = f'window.unrolledFile = "{base64.b64encode(data).decode()}";\n'
-            (target / f"{weights.name}.js").write_text(text, encoding="utf-8")
+            target.with_name(f"{target.name}.js").write_text(text, encoding="utf-8")
 
 
 def add_scripts(app, pagename, templatename, context, doctree):
