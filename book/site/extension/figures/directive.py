@@ -26,11 +26,11 @@ from book.site.extension.figures.pictures import inline
 from book.site.extension.interface_words import edition_of
 from companion import figures
 from companion.figures.figure import EXPORT, IMPORT, modules, own_state, picture, read, source, without_comments
-from companion.learning import numeral_readers, small_writers, writer
 
 logger = logging.getLogger(__name__)
 
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
+KINDS = [getattr(figures, name) for name in figures.__all__]
 NAMES = [name.lower() for name in figures.__all__]
 SCRIPTS_OF = "<!-- scripts of {} -->"  # at the end of a figure's element
 
@@ -69,7 +69,7 @@ class Alive(SphinxDirective):
         name = self.arguments[0]
         if name not in NAMES:
             raise self.error(f"there is no figure {name!r}: it is one of {', '.join(NAMES)}")
-        kind, language = getattr(figures, figures.__all__[NAMES.index(name)]), edition_of(self.env.app).language
+        kind, language = KINDS[NAMES.index(name)], edition_of(self.env.app).language
         state = own_state(getattr(kind, "front_page", kind)(language).get_state())  # with which it may move by itself
         return [nodes.raw("", figure_html(name, state, 1), format="html", figure=name)]
 
@@ -119,10 +119,9 @@ def write_scripts(app):
         (folder / f"{name}.js").write_text(
             f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8"
         )
-    trained = [module.path_of(edition_of(app).language) for module in (writer, small_writers, numeral_readers)]
-    files = {f"{path.parent.name}/{path.name}": path for path in trained} | figures.Listening.files
-    for name, weights in files.items():
-        if weights.is_file():
+    language = edition_of(app).language
+    for name, weights in (pair for kind in KINDS for pair in kind.files.items()):
+        if "/" not in name or weights.stem == language:  # a folder has a file for each language
             data, target = weights.read_bytes(), folder / name
             target.parent.mkdir(exist_ok=True)
             target.write_bytes(data)
