@@ -79,7 +79,7 @@ test: $(ENVIRONMENT)
 models := tests/layers tests/learning tests/bench tests/export tests/page tests/project $(wildcard book/*/*.ipynb)
 checker := tests/check tests/live small_torch/tests
 grader := tests/assignments $(wildcard assignments/source/*/*.ipynb)
-pages := tests/site tests/figures tests/tools
+pages := tests/site tests/figures tests/tools tests/questions
 PARTS := models checker grader pages
 
 prove: $(ENVIRONMENT)

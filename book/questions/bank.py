@@ -1,0 +1,116 @@
+"""The bank of questions: read them, and ask one with the numbers of a seed."""
+
+import random
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from book.editions import BOOK, ORIGINAL, read
+from book.questions.from_checker import find_mistake
+from book.questions.parts import WORDS, WRONG, Choice, Numbers, fill, show, shuffled
+from companion.check.engine.messages import of_mistake
+
+TRIES = 100  # draws until all choices differ
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as it is asked. kind: words, number or code. place: page#cell that shows the answer."""
+
+    name: str
+    kind: str
+    place: str
+    ask: str
+    choices: tuple
+
+    @property
+    def page(self):
+        return self.name.partition("/")[0]
+
+    @property
+    def right(self):
+        return next(choice for choice in self.choices if choice.right)
+
+
+@cache
+def entries(page, language=ORIGINAL):
+    """Return the entries of a page's questions by name, as the file has them."""
+    path = WORDS / language / f"{page}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def pages():
+    """Return the pages that have questions, in the order of the book."""
+    found = {path.stem for path in (WORDS / ORIGINAL).glob("*.toml")}
+    road = read(BOOK / ORIGINAL).road
+    return [page for page in road if page in found] + sorted(found - {*road})
+
+
+def names(page):
+    """Return the names of a page's questions, page/question, in their order."""
+    return [f"{page}/{name}" for name in entries(page)]
+
+
+def kind_of(entry):
+    """Return the kind of an entry: words, number or code."""
+    return "code" if "checker" in entry else "words" if "wrong" in entry else "number"
+
+
+def ask(name, seed, language=ORIGINAL):
+    """Return the Question of this name with the numbers and the order of choices of a seed.
+
+    In a language that lacks the question it is English. Raise KeyError if the bank has no such question.
+    """
+    page, _, key = name.partition("/")
+    if key not in entries(page):
+        raise KeyError(f"the bank has no question {name!r}; it has {', '.join(names(page)) or 'no such page'}")
+    entry = entries(page)[key]
+    kind, rng = kind_of(entry), random.Random(f"{name} {seed}")
+    place = entry["place"] if "#" in entry["place"] else f"{page}#{entry['place']}"
+    if kind == "code":
+        text, choices = find_mistake(entry, rng, language)
+    else:
+        translated = entry | entries(page, language).get(key, {})
+        text, choices = (with_words if kind == "words" else with_numbers)(name, translated, rng, language)
+    return Question(name, kind, place, text, tuple(choices))
+
+
+def with_words(_name, entry, rng, _language):
+    """Return the text and the shuffled choices of a question in words."""
+    wrong = [Choice(text, False, said) for text, said in rng.sample(entry["wrong"], WRONG)]
+    return entry["ask"], shuffled([Choice(entry["right"], True, entry["because"]), *wrong], rng)
+
+
+def draw_numbers(name, rng) -> Numbers:
+    """Return the Numbers of a question, drawn until no two answers are equal; raise ValueError if they always are."""
+    page, _, key = name.partition("/")
+    draw = getattr(import_module(f"book.questions.numbers.{page}"), key)
+    for _ in range(TRIES):
+        numbers = draw(rng)
+        answers = [show(value, numbers.digits) for value in (numbers.right, *numbers.mistakes.values())]
+        if len({*answers}) == len(answers):
+            return numbers
+    raise ValueError(f"{name}: in {TRIES} draws two answers were always equal, such as {answers}")
+
+
+def with_numbers(name, entry, rng, language):
+    """Return the text and the choices of a question whose numbers are drawn, the smallest answer first."""
+    numbers = draw_numbers(name, rng)
+    right = show(numbers.right, numbers.digits)
+    values = {key: show(value) for key, value in numbers.values.items()} | {"right": right}
+    choices = [Choice(right, True, fill(entry["because"], values))]
+    for mistake in rng.sample(sorted(numbers.mistakes), WRONG):
+        said = fill(words_of_mistake(mistake, entry, language), values)
+        choices.append(Choice(show(numbers.mistakes[mistake], numbers.digits), False, said))
+    if isinstance(numbers.right, int | float):
+        choices.sort(key=lambda choice: float(choice.text.replace("−", "-")))
+    else:
+        choices = shuffled(choices, rng)
+    return fill(entry["ask"], values), choices
+
+
+def words_of_mistake(mistake, entry, language):
+    """Return what a mistake is: the question's own words, else the checker's."""
+    own = entry.get("mistakes", {}).get(mistake)
+    return own or of_mistake(mistake, language)["says"]

@@ -1,0 +1,1 @@
+"""Functions that draw the numbers of questions, a module for each page."""

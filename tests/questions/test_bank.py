@@ -1,0 +1,193 @@
+"""Test the questions: recompute answers over ten seeds, find their proofs in the chapters, compare languages."""
+
+import json
+import random
+import re
+from functools import cache
+from importlib import import_module
+
+import pytest
+import torch
+
+from book.editions import BOOK, ORIGINAL, editions, read
+from book.questions import bank
+from book.questions.parts import WORDS, WRONG, fill, interface
+from companion.check.engine.messages import words
+from companion.check.engine.question import all_questions
+
+SEEDS = range(10)
+QUESTIONS = [name for page in bank.pages() for name in bank.names(page)]
+LANGUAGES = [edition.language for edition in editions()]
+OTHERS = [language for language in LANGUAGES if language != ORIGINAL]
+FIELDS = {
+    "words": {"place", "shows", "ask", "right", "because", "wrong"},
+    "number": {"place", "shows", "ask", "because"},
+    "code": {"place", "shows", "checker"},
+}
+NEUTRAL = {"place", "shows"}  # only in the English file
+SPAN = re.compile(r"`[^`]+`")
+FENCE = re.compile(r"```.*?```", re.DOTALL)
+
+
+def entry_of(name, language=ORIGINAL):
+    page, _, key = name.partition("/")
+    return bank.entries(page, language)[key]
+
+
+def of_kind(kind):
+    return [name for name in QUESTIONS if bank.kind_of(entry_of(name)) == kind]
+
+
+@cache
+def english_cells(page):
+    """Return cell → its source and outputs as one text, of an English page."""
+    notebook = json.loads((BOOK / ORIGINAL / f"{page}.ipynb").read_text(encoding="utf-8"))
+    texts = {}
+    for cell in notebook["cells"]:
+        parts = ["".join(cell["source"])]
+        for output in cell.get("outputs", ()):
+            parts += ["".join(output.get("text", ""))]
+            parts += ["".join(data) for kind, data in output.get("data", {}).items() if kind.startswith("text/")]
+        texts[cell["id"]] = "\n".join(parts)
+    return texts
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_choices_differ_for_every_seed(name, language):
+    for seed in SEEDS:
+        question = bank.ask(name, seed, language)
+        texts = [choice.text for choice in question.choices]
+        assert len({text.strip().casefold() for text in texts}) == len(texts) == WRONG + 1
+        assert sum(choice.right for choice in question.choices) == 1
+        assert all(choice.said.strip() and choice.text.strip() for choice in question.choices)
+        left = FENCE.sub("", " ".join([question.ask, *texts, *(choice.said for choice in question.choices)]))
+        assert not re.search(r"\{\w+\}", left) or bank.kind_of(entry_of(name)) == "words"
+
+
+@pytest.mark.parametrize("name", of_kind("number"))
+def test_right_numbers_are_recomputed(name):
+    page, _, key = name.partition("/")
+    compute = getattr(import_module(f"tests.questions.recomputed.{page}"), key)
+    rights = set()
+    for seed in SEEDS:
+        numbers = bank.draw_numbers(name, random.Random(f"{name} {seed}"))
+        expected = compute(**numbers.values)
+        if isinstance(numbers.right, float):
+            assert expected == pytest.approx(numbers.right, abs=1e-9)
+        else:
+            assert expected == numbers.right
+        rights.add(str(numbers.right))
+    assert len(rights) > 1, "each seed has the same answer"
+
+
+@pytest.mark.parametrize("name", of_kind("code"))
+def test_code_with_a_mistake_differs_from_the_right_code(name):
+    """Check that the code of each mistake, run on the checker's probes, gives other results than torch."""
+    entry, language = entry_of(name), ORIGINAL
+    question = all_questions()[entry["checker"]]
+    assert len(entry["mistakes"]) > WRONG and set(entry["mistakes"]) <= set(question.names)
+    assert len({words(language)["mistakes"][mistake]["says"] for mistake in entry["mistakes"]}) == len(
+        entry["mistakes"]
+    )
+    # tests/check/test_questions.py shows that each mistake is wrong, and that two of them differ
+    for seed in SEEDS:
+        asked = bank.ask(name, seed)
+        code = re.search(r"```python\n(.*?)\n```", asked.ask, re.DOTALL)[1]
+        right = question.reference.__self__.changed([]).replace(question.reference.__self__.name, question.asks_for)
+        changed = {*code.splitlines()} ^ {*right.rstrip().splitlines()}
+        (mistake,) = [
+            mistake for mistake in entry["mistakes"] if words(language)["mistakes"][mistake]["says"] == asked.right.text
+        ]
+        old_and_new = [text for pair in question.reference.__self__.changes[mistake] for text in pair]
+        assert any(part.splitlines()[0].strip() in line for part in old_and_new for line in changed)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_place_shows_the_answer(name):
+    entry, page = entry_of(name), name.partition("/")[0]
+    assert entry.keys() - {"mistakes"} == FIELDS[bank.kind_of(entry)]
+    where, _, cell = (entry["place"] if "#" in entry["place"] else f"{page}#{entry['place']}").partition("#")
+    assert cell in english_cells(where), f"{where} has no cell {cell}"
+    assert entry["shows"] in english_cells(where)[cell]
+
+
+@pytest.mark.parametrize("name", of_kind("words"))
+def test_words_have_enough_wrong_choices(name):
+    entry = entry_of(name)
+    assert len(entry["wrong"]) >= WRONG
+    assert all(len(pair) == 2 for pair in entry["wrong"])
+
+
+def test_the_length_of_a_choice_tells_nothing():
+    """Check that the right choice is not the longest much more often than by chance, one in four."""
+    asked = [bank.ask(name, seed) for name in of_kind("words") for seed in SEEDS]
+    longest = sum(max(question.choices, key=lambda choice: len(choice.text)).right for question in asked)
+    assert longest / len(asked) < 0.4
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_translations_have_the_same_questions(language):
+    assert interface(language).keys() == interface(ORIGINAL).keys()
+    assert {path.name for path in (WORDS / language).iterdir()} <= {path.name for path in (WORDS / ORIGINAL).iterdir()}
+    for name in QUESTIONS:
+        entry = entry_of(name)
+        if bank.kind_of(entry) == "code":
+            continue
+        page, _, key = name.partition("/")
+        assert key in bank.entries(page, language), f"{language} lacks {name}"
+        translated = entry_of(name, language)
+        assert translated.keys() == entry.keys() - NEUTRAL, name
+        for ours, theirs in zip(texts_of(entry), texts_of(translated), strict=True):
+            assert sorted(re.findall(r"\{\w+\}", ours)) == sorted(re.findall(r"\{\w+\}", theirs)), (name, theirs)
+            assert sorted(SPAN.findall(ours)) == sorted(SPAN.findall(theirs)), (name, theirs)
+            assert ours != theirs or not re.search(r"[a-z]{4}", SPAN.sub("", ours)), (name, theirs)
+
+
+def texts_of(entry):
+    """Return the texts of an entry that are translated, in order."""
+    texts = [entry["ask"], entry.get("right", ""), entry["because"]]
+    texts += [text for pair in entry.get("wrong", ()) for text in pair]
+    mistakes = entry.get("mistakes", {})
+    return texts + [mistakes[key] for key in sorted(mistakes)]
+
+
+@pytest.mark.parametrize("name", of_kind("number"))
+def test_every_mistake_has_words(name):
+    entry = entry_of(name)
+    drawn = bank.draw_numbers(name, random.Random(0)).mistakes
+    assert len(drawn) >= WRONG
+    assert entry.get("mistakes", {}).keys() <= drawn.keys(), "words without a mistake"
+    for language in LANGUAGES:
+        assert all(bank.words_of_mistake(mistake, entry, language) for mistake in drawn)
+
+
+def test_each_chapter_has_questions_and_the_bank_is_large():
+    for page in read(BOOK / ORIGINAL).road:
+        assert len(bank.names(page)) >= 4 - (page in ("newton", "sizes")), page
+    assert len(QUESTIONS) >= 145
+
+
+def test_an_unknown_question_is_refused_by_name():
+    with pytest.raises(KeyError, match="no question 'rnn/unknown'; it has rnn/parameters"):
+        bank.ask("rnn/unknown", 0)
+
+
+def test_a_question_whose_answers_are_always_equal_is_refused(monkeypatch):
+    module = import_module("book.questions.numbers.rnn")
+    monkeypatch.setattr(module, "parameters", lambda rng: bank.Numbers(1, {"one_bias": 1}, {}))
+    with pytest.raises(ValueError, match="rnn/parameters: in 100 draws two answers were always equal, such as"):
+        bank.ask("rnn/parameters", 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(-3, None, "−3"), (-0.0004, 3, "0.000"), (-0.7, None, "−0.7"), ((5, 3), None, "`(5, 3)`"), (0.25, 2, "0.25"),
+     (torch.tensor([[-0.5], [2.0]]), None, "−0.5, 2"), ("`x - 1`", None, "`x - 1`")],
+)  # fmt: skip
+def test_numbers_are_shown(value, digits, text):
+    assert bank.show(value, digits) == text
+
+
+def test_only_names_of_values_are_filled_in():
+    assert fill("{a} of {b} in {'k': 1}", {"a": "1"}) == "1 of {b} in {'k': 1}"
