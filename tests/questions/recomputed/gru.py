@@ -17,6 +17,6 @@ def step_by_hand(r, z, n, h):
     with torch.no_grad():
         for parameter in cell.parameters():
             parameter.zero_()
-        cell.bias_ih.copy_(torch.tensor([r, z, n]).atanh())
-        cell.bias_ih[:2] = torch.tensor([r, z]).logit()
+        cell.bias_ih.copy_(torch.tensor([r, z, n], dtype=torch.float64).atanh())
+        cell.bias_ih[:2] = torch.tensor([r, z], dtype=torch.float64).logit()
         return cell(torch.zeros(1, 1, dtype=torch.float64), torch.tensor([[h]], dtype=torch.float64)).item()
