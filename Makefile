@@ -21,6 +21,8 @@
 # make execute    run all notebooks again and store their outputs
 # make status     list cells that are missing, stale or different in the translations
 # make assignments  make the students' notebooks, without the solutions, in _build/assignments/
+# make exam TOPICS="1 2 gru" STUDENTS=30 SEED=7  make an exam with a paper for each student, and its key, in _build/exam/;
+#                 also QUESTIONS=12, LANGUAGE=ja, PAPER=Letter, TITLE="…"; without TOPICS it lists the topics
 # make grade SUBMISSIONS=folder  grade all submissions, into grades/
 # make clean      remove everything that was built
 
@@ -34,7 +36,7 @@ ENVIRONMENT := .venv/stamp
 # Each process gets whole files, the longest first. conftest.py sets the number of processes.
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments grade clean
+.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments exam grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --serve
@@ -118,6 +120,11 @@ status: $(ENVIRONMENT)
 
 assignments: $(ENVIRONMENT)
 	$(BIN)/python -m assignments.student_version
+
+exam: $(ENVIRONMENT)
+	$(BIN)/python -m book.exam $(TOPICS) --language $(LANGUAGE) $(if $(SEED),--seed "$(SEED)") \
+		$(if $(STUDENTS),--students "$(STUDENTS)") $(if $(QUESTIONS),--questions "$(QUESTIONS)") \
+		$(if $(PAPER),--paper "$(PAPER)") $(if $(TITLE),--title "$(TITLE)")
 
 grade: $(ENVIRONMENT)
 	$(if $(SUBMISSIONS),,$(error Which folder? make grade SUBMISSIONS=folder))

@@ -5,7 +5,7 @@
   companion, and the answers that known mistakes give.
 - `bank.py` reads both: `ask("rnn/parameters", seed, language)`.
 - `from_checker.py` makes questions from those of the assignments' checker.
-- `exam.py` prints exams: `make exam`.
+- `markup.py` makes HTML of them. `book/site/extension/questions/` puts them on pages, `book/exam/` prints exams.
 
 A question in words:
 

@@ -26,7 +26,7 @@ class Question:
 
     @property
     def page(self):
-        return self.name.partition("/")[0]
+        return page_of(self.name)
 
     @property
     def right(self):
@@ -52,9 +52,20 @@ def names(page):
     return [f"{page}/{name}" for name in entries(page)]
 
 
+def page_of(name):
+    return name.partition("/")[0]
+
+
 def kind_of(entry):
     """Return the kind of an entry: words, number or code."""
     return "code" if "checker" in entry else "words" if "wrong" in entry else "number"
+
+
+def place_of(name):
+    """Return page#cell, the place that shows the answer of a question."""
+    page, _, key = name.partition("/")
+    place = entries(page)[key]["place"]
+    return place if "#" in place else f"{page}#{place}"
 
 
 def ask(name, seed, language=ORIGINAL):
@@ -67,13 +78,12 @@ def ask(name, seed, language=ORIGINAL):
         raise KeyError(f"the bank has no question {name!r}; it has {', '.join(names(page)) or 'no such page'}")
     entry = entries(page)[key]
     kind, rng = kind_of(entry), random.Random(f"{name} {seed}")
-    place = entry["place"] if "#" in entry["place"] else f"{page}#{entry['place']}"
     if kind == "code":
         text, choices = find_mistake(entry, rng, language)
     else:
         translated = entry | entries(page, language).get(key, {})
         text, choices = (with_words if kind == "words" else with_numbers)(name, translated, rng, language)
-    return Question(name, kind, place, text, tuple(choices))
+    return Question(name, kind, place_of(name), text, tuple(choices))
 
 
 def with_words(_name, entry, rng, _language):

@@ -36,9 +36,11 @@ ROOMS = {
 ROOMS["assignments.report"] = ROOMS["assignments.grade"] | {"assignments.grade"}
 ROOMS["assignments.lms"] = ROOMS["assignments.report"] | {"assignments.report"}
 ROOMS["assignments"] = ROOMS["assignments.lms"] | {"assignments.lms"}
+ROOMS["book.questions"] = {"book.editions", "companion", "companion.layers", "companion.learning", "companion.check"}
 ROOMS["book.live"] = {"book.editions", "book.npm", "book.styles", "companion.figures"}
 ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "book.moved", "companion.learning", "assignments"}
-ROOMS["book.site"] |= {"companion", "companion.layers"}  # the reference is made from docstrings
+ROOMS["book.site"] |= {"companion", "companion.layers", "book.questions"}  # the reference is made from docstrings
+ROOMS["book.exam"] = {"book.editions", "book.questions", "book.site"}
 ROOMS["book.tools"] = {"book.editions", "book.moved", "book.npm", "book.site", "companion.check", "companion.figures"}
 # The packages from outside that a room may import, besides the standard library. Rooms not listed may import any.
 OUTSIDE = {
@@ -54,7 +56,7 @@ OUTSIDE = {
 LINES, FILES = 400, 12
 # Folders with more files, because each holds one question, layer, figure or the like.
 LARGE = ("companion/check/questions", "companion/layers", "companion/learning", "companion/figures", "benchmarks")
-LARGE += ("small_torch/src", "small_torch/tests", "tests")
+LARGE += ("book/questions/numbers", "small_torch/src", "small_torch/tests", "tests")
 
 
 @cache

@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tests.project.paths import ROOT
 
 SHARED = ["_config.yml", "requirements.txt", "book/terms.yml"]
-SHARED += [*(f"book/{path.name}" for path in (ROOT / "book").glob("*.py")), "book/live", "book/site"]
+SHARED += [*(f"book/{path.name}" for path in (ROOT / "book").glob("*.py")), "book/live", "book/site", "book/questions"]
 
 # Like matplotlib's: a prolog, metadata, a rule for every element, a white background, ids that other figures use too.
 FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>

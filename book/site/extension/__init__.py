@@ -14,13 +14,14 @@ from book.site.extension import (
 )
 from book.site.extension.figures import directive, pictures
 from book.site.extension.mathematics import fonts, formulas
+from book.site.extension.questions import insert
 from book.site.extension.reference import links, pages
 from book.site.extension.search import index
 
 # Sphinx keeps this order of setup where two modules listen to one event.
 MODULES = (
     metadata, assignments, pages, links, directive, fonts,
-    theme, languages, formulas, outputs, pictures, anchors, index, glossary,
+    theme, languages, formulas, outputs, pictures, anchors, insert, index, glossary,
     interface_words, emphasis, front_page,
 )  # fmt: skip
 

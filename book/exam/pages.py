@@ -1,0 +1,119 @@
+"""HTML of an exam: the students' papers, and the key."""
+
+from html import escape
+
+from pygments.formatters import HtmlFormatter
+
+from book.editions import BOOK, read
+from book.questions.markup import blocks, inline
+from book.questions.parts import interface
+
+LETTERS = "ABCD"
+STYLE = """
+@page { size: %s; margin: 18mm 16mm; }
+:root { color-scheme: light; } body { font: 10.5pt/1.45 system-ui, sans-serif; max-width: 46rem; margin: 0 auto; color: #000; background: #fff; }
+h1 { font-size: 15pt; margin: 0 0 .5rem; } h2 { font-size: 11pt; margin: 0; break-after: avoid; }
+.paper + .paper, .key + .paper { break-before: page; }
+header { display: flex; flex-wrap: wrap; gap: .25rem 2rem; padding-bottom: .5rem; border-bottom: 1px solid #000; }
+header p { margin: 0; } header .name { flex: 1 1 14rem; }
+section { margin: 1rem 0; break-inside: avoid; } section > header { border: 0; padding: 0; justify-content: space-between; }
+p { margin: .35rem 0; } ol { list-style: upper-alpha; margin: .35rem 0; padding-left: 1.75rem; } li { margin: .2rem 0; }
+pre, code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .92em; } pre { margin: .35rem 0; padding: .4rem .6rem; border: 1px solid #999; white-space: pre-wrap; overflow-wrap: anywhere; }
+.blank { display: inline-block; width: 12rem; border-bottom: 1px solid #000; } .quiet { color: #444; font-size: .9em; }
+table { border-collapse: collapse; } th, td { border: 1px solid #999; padding: .15rem .4rem; text-align: center; } thead { display: table-header-group; } tr { break-inside: avoid; }
+@media screen { body { padding: 1rem; } }
+"""  # noqa: E501
+
+
+def document(body, language, paper, title):
+    """Return a whole HTML page. paper: A4 or Letter."""
+    style = STYLE % paper + HtmlFormatter(style="bw").get_style_defs(".highlight")
+    return (
+        f'<!DOCTYPE html><html lang="{read(BOOK / language).html}"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title>"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style></head>'
+        f"<body>{body}</body></html>"
+    )
+
+
+def exam(papers, points, language, paper, title):
+    """Return the HTML of all papers, each beginning on a new sheet. points: kind of a question → its points."""
+    words = interface(language)
+    title = title or words["exam"]
+    body = ""
+    for one in papers:
+        sections = "".join(
+            question_section(number, question, points, words) for number, question in enumerate(one.questions, start=1)
+        )
+        name = escape(one.name) or '<span class="blank"></span>'
+        body += (
+            f'<div class="paper"><h1>{escape(title)}</h1><header><p class="name">{words["name"]}: {name}</p>'
+            f"<p>{words['paper'].format(number=one.number)}</p><p>{words['points']}: ____ / {one.points}</p></header>"
+            f"{sections}</div>"
+        )
+    return document(body, language, paper, title)
+
+
+def question_section(number, question, points, words):
+    """Return a question on a paper: with choices, or with a line for a number."""
+    if question.kind == "number":
+        answer = f'<p>{words["answer"]} <span class="blank"></span></p>'
+    else:
+        answer = f"<ol>{''.join(f'<li>{inline(choice.text)}</li>' for choice in question.choices)}</ol>"
+    return f"<section>{heading(number, question, points, words)}{blocks(question.ask)}{answer}</section>"
+
+
+def heading(number, question, points, words):
+    return (
+        f"<header><h2>{words['question']} {number}</h2>"
+        f'<p class="quiet">{words["points"]}: {points[question.kind]}</p></header>'
+    )
+
+
+def right_answer(question):
+    """Return the letter of the right choice, or the right number as HTML."""
+    if question.kind == "number":
+        return inline(question.right.text)
+    return LETTERS[question.choices.index(question.right)]
+
+
+def key(papers, points, language, paper, title):
+    """Return the HTML of the key: a table with a row for each paper, then the reasons for each paper."""
+    words = interface(language)
+    title = f"{title or words['exam']}: {words['key_title']}"
+    questions = papers[0].questions
+    numbers = "".join(f"<th>{number}</th>" for number in range(1, len(questions) + 1))
+    values = "".join(f"<td>{points[question.kind]}</td>" for question in questions)
+    rows = "".join(
+        f"<tr><th>{one.number}</th><td>{escape(one.name)}</td>"
+        + "".join(f"<td>{right_answer(question)}</td>" for question in one.questions)
+        + f"<td>{one.points}</td></tr>"
+        for one in papers
+    )
+    table = (
+        f"<table><thead><tr><th></th><th>{words['name']}</th>{numbers}<th>{words['total']}</th></tr>"
+        f"<tr><th></th><th>{words['points']}</th>{values}<td>{papers[0].points}</td></tr></thead><tbody>{rows}</tbody></table>"
+    )
+    body = f'<div class="key"><h1>{escape(title)}</h1><p>{words["key_hint"]}</p>{table}</div>'
+    for one in papers:
+        heads = escape(words["answers_of"].format(number=one.number)) + (f" · {escape(one.name)}" if one.name else "")
+        sections = "".join(
+            answer_section(number, question, points, words) for number, question in enumerate(one.questions, start=1)
+        )
+        body += f'<div class="paper"><h1>{heads}</h1>{sections}</div>'
+    return document(body, language, paper, title)
+
+
+def answer_section(number, question, points, words):
+    """Return the right answer with its reason, and the mistakes behind the others."""
+    wrong = ""
+    for letter, choice in zip(LETTERS, question.choices):
+        if not choice.right:
+            label = inline(choice.text) if question.kind == "number" else letter
+            wrong += f"<li><b>{label}</b>: {inline(choice.said)}</li>"
+    return (
+        f"<section>{heading(number, question, points, words)}"
+        f"<p><b>{right_answer(question)}</b> {inline(question.right.said)}</p>"
+        f'<p class="quiet">{words["known"]}</p><ul class="quiet">{wrong}</ul>'
+        f'<p class="quiet">{question.place}</p></section>'
+    )

@@ -1,0 +1,1 @@
+"""Questions of the bank on the pages."""
