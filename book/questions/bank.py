@@ -8,6 +8,7 @@ from importlib import import_module
 
 from book.editions import BOOK, ORIGINAL, read
 from book.questions.from_checker import find_mistake
+from book.questions.from_oral import changed_line
 from book.questions.parts import WORDS, WRONG, Choice, Numbers, fill, show, shuffled
 from companion.check.engine.messages import of_mistake
 
@@ -58,14 +59,13 @@ def page_of(name):
 
 def kind_of(entry):
     """Return the kind of an entry: words, number or code."""
-    return "code" if "checker" in entry else "words" if "wrong" in entry else "number"
+    return "code" if {"checker", "changed"} & entry.keys() else "words" if "wrong" in entry else "number"
 
 
 def place_of(name):
     """Return page#cell, the place that shows the answer of a question."""
     page, _, key = name.partition("/")
-    place = entries(page)[key]["place"]
-    return place if "#" in place else f"{page}#{place}"
+    return entries(page)[key]["place"]
 
 
 def ask(name, seed, language=ORIGINAL):
@@ -79,7 +79,8 @@ def ask(name, seed, language=ORIGINAL):
     entry = entries(page)[key]
     kind, rng = kind_of(entry), random.Random(f"{name} {seed}")
     if kind == "code":
-        text, choices = find_mistake(entry, rng, language)
+        make = find_mistake if "checker" in entry else changed_line
+        text, choices = make(entry, rng, language)
     else:
         translated = entry | entries(page, language).get(key, {})
         text, choices = (with_words if kind == "words" else with_numbers)(name, translated, rng, language)

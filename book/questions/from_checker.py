@@ -1,6 +1,9 @@
 """Questions made from those of the assignments' checker: steps by hand, and code with a mistake to find."""
 
-from book.questions.parts import WRONG, Choice, Numbers, interface, shuffled
+import re
+import textwrap
+
+from book.questions.parts import WRONG, Choice, Numbers, block, interface, shuffled
 from companion.check.engine.messages import of_mistake
 from companion.check.engine.question import all_questions, bank
 
@@ -32,7 +35,8 @@ def find_mistake(entry, rng, language):
     choices = [Choice(about["says"], True, about["advice"])]
     for mistake in others:
         lines = [line for line in code(question, mistake) if line not in code(question)]
-        said = block(map(str.strip, lines or code(question, mistake)), words["would_be"])
+        changed = textwrap.dedent("\n".join(lines or code(question, mistake)))
+        said = block(changed.splitlines(), words["would_be"])
         choices.append(Choice(of_mistake(mistake, language)["says"], False, said))
     return block(code(question, right), words["find_the_mistake"]), shuffled(choices, rng)
 
@@ -40,9 +44,5 @@ def find_mistake(entry, rng, language):
 def code(question, *mistakes):
     """Return the lines of a generated question's right answer, changed by mistakes."""
     source = question.reference.__self__
-    return source.changed(mistakes).replace(source.name, question.asks_for).rstrip().splitlines()
-
-
-def block(lines, text):
-    """Return a text in Markdown and a block of code below it."""
-    return "\n".join([text, "", "```python", *lines, "```"])
+    text = source.changed(mistakes).replace(source.name, question.asks_for)
+    return re.sub(r"  # noqa.*", "", text).rstrip().splitlines()

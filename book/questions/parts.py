@@ -74,3 +74,8 @@ def count(module):
 def few(rng):
     """Return a number with one decimal that is not near zero: ±0.2 … ±0.9."""
     return rng.choice((-1, 1)) * rng.randint(2, 9) / 10
+
+
+def block(lines, text):
+    """Return a text in Markdown and a block of code below it."""
+    return "\n".join([text, "", "```python", *lines, "```"])

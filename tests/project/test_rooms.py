@@ -36,7 +36,16 @@ ROOMS = {
 ROOMS["assignments.report"] = ROOMS["assignments.grade"] | {"assignments.grade"}
 ROOMS["assignments.lms"] = ROOMS["assignments.report"] | {"assignments.report"}
 ROOMS["assignments"] = ROOMS["assignments.lms"] | {"assignments.lms"}
-ROOMS["book.questions"] = {"book.editions", "companion", "companion.layers", "companion.learning", "companion.check"}
+ROOMS["book.questions"] = {
+    "book.editions",
+    "companion",
+    "companion.layers",
+    "companion.learning",
+    "companion.check",
+    "assignments",
+    "assignments.report",
+    "assignments.words",
+}
 ROOMS["book.live"] = {"book.editions", "book.npm", "book.styles", "companion.figures"}
 ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "book.moved", "companion.learning", "assignments"}
 ROOMS["book.site"] |= {"companion", "companion.layers", "book.questions"}  # the reference is made from docstrings

@@ -22,7 +22,7 @@ OTHERS = [language for language in LANGUAGES if language != ORIGINAL]
 FIELDS = {
     "words": {"place", "shows", "ask", "right", "because", "wrong"},
     "number": {"place", "shows", "ask", "because"},
-    "code": {"place", "shows", "checker"},
+    "code": {"place", "shows"},
 }
 NEUTRAL = {"place", "shows"}  # only in the English file
 SPAN = re.compile(r"`[^`]+`")
@@ -81,7 +81,7 @@ def test_right_numbers_are_recomputed(name):
     assert len(rights) > 1, "each seed has the same answer"
 
 
-@pytest.mark.parametrize("name", of_kind("code"))
+@pytest.mark.parametrize("name", [name for name in of_kind("code") if "checker" in entry_of(name)])
 def test_code_with_a_mistake_differs_from_the_right_code(name):
     """Check that the code of each mistake, run on the checker's probes, gives other results than torch."""
     entry, language = entry_of(name), ORIGINAL
@@ -103,11 +103,49 @@ def test_code_with_a_mistake_differs_from_the_right_code(name):
         assert any(part.splitlines()[0].strip() in line for part in old_and_new for line in changed)
 
 
+@pytest.mark.parametrize("name", [name for name in of_kind("code") if "changed" in entry_of(name)])
+def test_the_effect_of_a_changed_line_is_that_of_the_code(name):
+    """Run the code with the new line on tensors of the shapes in the question, and compare the results."""
+    question, kinds = all_questions()[entry_of(name)["changed"]], set()
+    for seed in SEEDS:
+        asked = bank.ask(name, seed)
+        code, *new = re.findall(r"```python\n(.*?)\n```", asked.ask, re.DOTALL)
+        lines = [line[4:] for line in code.splitlines()]
+        number = int(re.search(r"line (\d+) is changed", asked.ask)[1])
+        assert "\n".join(lines) == question.right.rstrip()
+        changed = [*lines]
+        indent = re.match(" *", lines[number - 1])[0]
+        changed[number - 1] = indent + (new[0] if new else "pass")
+        torch.manual_seed(seed)
+        shapes = re.findall(r"`(\w+)` `\(([\d, ]*)\)`", asked.ask.partition("```")[0])
+        inputs = {name: torch.randn([*map(int, shape.rstrip(",").split(","))]) for name, shape in shapes}
+        before = run(lines, question.asks_for, inputs)
+        kind = asked.right.text.partition(" ")[0]
+        kinds.add(kind)
+        try:
+            after = run(changed, question.asks_for, inputs)
+        except Exception as error:
+            assert type(error).__name__ in asked.right.text
+            continue
+        if before.shape != after.shape:
+            assert f"`{tuple(after.shape)}`" in asked.right.text
+        else:
+            assert kind == ("Nothing" if torch.allclose(before, after, atol=1e-6) else "Only")
+    assert len(kinds) > 1, "each seed has the same answer"
+
+
+def run(lines, name, inputs):
+    """Return what the function of this name, defined by lines of code, returns for these inputs."""
+    namespace = {"torch": torch}
+    exec("\n".join(lines), namespace)
+    return namespace[name](**inputs)
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_place_shows_the_answer(name):
-    entry, page = entry_of(name), name.partition("/")[0]
-    assert entry.keys() - {"mistakes"} == FIELDS[bank.kind_of(entry)]
-    where, _, cell = (entry["place"] if "#" in entry["place"] else f"{page}#{entry['place']}").partition("#")
+    entry = entry_of(name)
+    assert entry.keys() - {"mistakes", "checker", "changed"} == FIELDS[bank.kind_of(entry)]
+    where, _, cell = entry["place"].partition("#")
     assert cell in english_cells(where), f"{where} has no cell {cell}"
     assert entry["shows"] in english_cells(where)[cell]
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 from book.editions import BOOK, ORIGINAL, page_names, read
 from book.questions import bank
 
-AT_END = 2  # of the page's own questions; the third is from an earlier chapter
+MOST = 5  # own questions on a page; exams have more
+AT_END = 2  # of them; the third at the end is from an earlier chapter
 BACK = 3  # that chapter comes so many chapters before
 
 
@@ -28,7 +29,7 @@ def choose(page, sections):
     sections: cell → its section, for the cells after whose section a question can be asked.
     """
     cells, own = [*sections], []
-    for name in bank.names(page):
+    for name in bank.names(page)[:MOST]:
         where, _, cell = bank.place_of(name).partition("#")
         own.append((cells.index(cell) if where == page and cell in sections else len(cells), name))
     between, end = {}, []

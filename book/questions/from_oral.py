@@ -1,0 +1,75 @@
+"""Questions about a changed line, made as the grader makes oral questions about a student's own code."""
+
+import inspect
+
+from assignments.report.oral.effects import effect_of
+from assignments.report.oral.mutations import all_changes
+from assignments.words import words as grader_words
+from book.questions.parts import Choice, block, interface, shuffled
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import observe
+
+KINDS = "same", "numbers", "shape", "error"
+
+
+def changed_line(entry, rng, language):
+    """Return the text and the choices of a question that changes a line of an answer to a question of the checker.
+
+    The changed code was run: its effect is the right choice. The wrong ones are effects of other changes.
+    """
+    question = all_questions()[entry["changed"]]
+    answers = bank(question.name, rng.randrange(10**6))
+    number = max(range(len(answers.probes)), key=lambda place: answers.probes[place].size)
+    effects = effects_of_changes(question, answers.probes[number], answers.expected[number])
+    kind = rng.choice([kind for kind in KINDS if any(label[0] == kind for _, label in effects)])
+    change, right = rng.choice([(change, label) for change, label in effects if label[0] == kind])
+    labels = [right]
+    for other in KINDS:
+        if other != kind:
+            found = [label for _, label in effects if label[0] == other]
+            labels.append(rng.choice(found or [default_label(other, question)]))
+    words, own = interface(language), grader_words(language)["own_code"]
+    texts = [describe(label, own) for label in labels]
+    ran = words["was_run"].format(effect=texts[0])
+    choices = [Choice(text, number == 0, ran) for number, text in enumerate(texts)]
+    lines = [f"{number:2}  {line}" for number, line in enumerate(question.right.rstrip().splitlines(), start=1)]
+    shapes = ", ".join(f"`{name}` `{tuple(value.shape)}`" for name, value in answers.probes[number].tensors.items())
+    new = block([change.new], words["new_line"]) if change.new else words["no_line"]
+    text = words["change"].format(line=change.line, shapes=shapes)
+    return f"{block(lines, text)}\n\n{new}", shuffled(choices, rng)
+
+
+def effects_of_changes(question, probe, before):
+    """Return pairs (change, label of its effect on a probe) for the changes of one line whose effect is certain.
+
+    before: the outcome without a change.
+    """
+    pairs = []
+    for change in all_changes(0, question.right, {question.asks_for}):
+        after = observe(question.call, defined(question, change.source), probe)
+        effect = effect_of(before, after)
+        if effect and effect.label[0] in KINDS and effect.label != ("error", "NameError"):
+            pairs.append((change, effect.label))
+    return pairs
+
+
+def default_label(kind, question):
+    """Return a label of a kind that no change of the question has: an error, or a shape with its sizes in reverse."""
+    answers = bank(question.name, 0)
+    name, value = max(answers.expected[-1].values.items(), key=lambda item: item[1].dim())
+    return {"error": ("error", "RuntimeError"), "shape": ("shape", name, [*value.shape[::-1]])}.get(kind, (kind,))
+
+
+def defined(question, source):
+    """Return the function or class that a changed source defines, with the names of the question's module."""
+    namespace = dict(vars(inspect.getmodule(question.probes)))
+    exec(compile(source, question.name, "exec"), namespace)
+    return namespace[question.asks_for]
+
+
+def describe(label, words):
+    """Return the label of an effect as a sentence."""
+    kind = label[0]
+    if kind == "shape":
+        return words["shape"].format(name=label[1], shape=f"`{tuple(label[2])}`")
+    return words[kind].format(type=label[1]) if kind == "error" else words[kind]
