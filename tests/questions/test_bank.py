@@ -165,21 +165,37 @@ def test_the_length_of_a_choice_tells_nothing():
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_translations_have_the_same_questions(language):
+def test_translations_have_no_other_files_or_words(language):
     assert interface(language).keys() == interface(ORIGINAL).keys()
+    for key, text in interface(language).items():
+        assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", interface(ORIGINAL)[key]))
     assert {path.name for path in (WORDS / language).iterdir()} <= {path.name for path in (WORDS / ORIGINAL).iterdir()}
-    for name in QUESTIONS:
-        entry = entry_of(name)
-        if bank.kind_of(entry) == "code":
-            continue
-        page, _, key = name.partition("/")
-        assert key in bank.entries(page, language), f"{language} lacks {name}"
-        translated = entry_of(name, language)
+
+
+@pytest.mark.parametrize("page", bank.pages())
+@pytest.mark.parametrize("language", OTHERS)
+def test_translations_have_the_same_questions(language, page):
+    written = [name for name in bank.names(page) if bank.kind_of(entry_of(name)) != "code"]
+    assert [f"{page}/{key}" for key in bank.entries(page, language)] == written
+    for name in written:
+        entry, translated = entry_of(name), entry_of(name, language)
         assert translated.keys() == entry.keys() - NEUTRAL, name
+        assert translated.get("mistakes", {}).keys() == entry.get("mistakes", {}).keys(), name
         for ours, theirs in zip(texts_of(entry), texts_of(translated), strict=True):
             assert sorted(re.findall(r"\{\w+\}", ours)) == sorted(re.findall(r"\{\w+\}", theirs)), (name, theirs)
-            assert sorted(SPAN.findall(ours)) == sorted(SPAN.findall(theirs)), (name, theirs)
-            assert ours != theirs or not re.search(r"[a-z]{4}", SPAN.sub("", ours)), (name, theirs)
+            assert spans(ours) == spans(theirs), (name, theirs)
+            assert blocks_of_code(ours) == blocks_of_code(theirs), (name, theirs)
+            assert ours != theirs or not re.search(r"[a-z]{4}", SPAN.sub("", FENCE.sub("", ours))), (name, theirs)
+
+
+def spans(text):
+    """Return the inline code of a text."""
+    return sorted(SPAN.findall(FENCE.sub("", text)))
+
+
+def blocks_of_code(text):
+    """Return the lines of the blocks of code in a text, without comments, which are translated."""
+    return [line.partition("#")[0].rstrip() for block in FENCE.findall(text) for line in block.splitlines()]
 
 
 def texts_of(entry):
