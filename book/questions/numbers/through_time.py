@@ -29,4 +29,4 @@ def one_step_back(rng):
         "slope_without_square": (own + from_next) * (1 - h),
     }
     values = {"weight_hh": weight_hh, "h": h, "own": own, "later": later}
-    return Numbers((own + from_next) * slope, mistakes, values)
+    return Numbers((own + from_next) * slope, mistakes, values, digits=4)

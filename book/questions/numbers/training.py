@@ -16,15 +16,14 @@ def first_loss(rng):
     return Numbers(math.log(size), mistakes, {"size": size}, digits=2)
 
 
-def updates(rng):
-    rows, window = rng.choice((4, 8, 10, 20)), rng.choice((10, 20, 25, 50))
-    whole = rng.randint(3, 9)  # windows; the last is shorter
-    steps = whole * window + rng.randint(1, window - 1)
+def loss_of_held_out_text(rng):
+    long, (first, second) = 500, rng.sample([1.4, 1.6, 1.8, 2.0, 2.2, 2.4], 2)
+    short = rng.choice((50, 125, 200))
     mistakes = {
-        "last_window_dropped": whole,
-        "each_row_alone": rows * (whole + 1),
-        "each_time_step": steps,
-        "once_an_epoch": 1,
+        "windows_count_equally": (first + second) / 2,
+        "weights_exchanged": (short * first + long * second) / (long + short),
+        "losses_added": first + second,
+        "last_window_dropped": first,
     }
-    values = {"predictions": rows * steps, "rows": rows, "window": window, "steps": steps}
-    return Numbers(whole + 1, mistakes, values)
+    values = {"long": long, "short": short, "first": first, "second": second}
+    return Numbers((long * first + short * second) / (long + short), mistakes, values, digits=2)

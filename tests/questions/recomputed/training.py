@@ -3,14 +3,11 @@
 import torch
 from torch.nn import functional as F
 
-from companion.learning.windows import ConsecutiveWindows
-
 
 def first_loss(size):
     return F.cross_entropy(torch.zeros(1, size, dtype=torch.float64), torch.tensor([0])).item()
 
 
-def updates(predictions, rows, window, steps):
-    inputs, _ = next(ConsecutiveWindows(torch.zeros(predictions + 1, dtype=torch.int64), rows, steps).epoch(0))
-    assert inputs.shape == (steps, rows)
-    return len(inputs.split(window))
+def loss_of_held_out_text(long, short, first, second):
+    losses = torch.cat([torch.full((n,), loss, dtype=torch.float64) for n, loss in ((long, first), (short, second))])
+    return losses.mean().item()
