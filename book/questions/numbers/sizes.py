@@ -4,17 +4,6 @@ from book.questions.parts import Numbers, count
 from companion import LSTM
 
 
-def cache(rng):
-    layers, window, width = rng.choice((3, 4, 6)), rng.choice((8, 16, 32)), rng.choice((10, 20, 40))
-    mistakes = {
-        "keys_only": layers * window * width,
-        "one_layer": 2 * window * width,
-        "one_character": layers * 2 * width,
-        "attention_weights": layers * window**2,
-    }
-    return Numbers(layers * 2 * window * width, mistakes, {"layers": layers, "window": window, "width": width})
-
-
 def second_layer(rng):
     size, units = rng.choice((4, 5, 8, 16)), rng.choice((10, 20, 30, 40, 50))
     first = count(LSTM(size, units))
