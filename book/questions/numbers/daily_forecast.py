@@ -8,6 +8,7 @@ def steps_a_day(rng):
     mistakes = {
         "carried_state": 24 * machines,
         "overlap_once": (24 + length - 1) * machines,
+        "step_for_forecast": 24 * (length + 1) * machines,
         "once_a_day": length * machines,
         "one_machine": 24 * length,
     }

@@ -29,13 +29,15 @@ def read_a_path(rng):
 
 
 def sum_over_paths(rng):
-    small, other = rng.randint(1, 4), rng.randint(5, 9)  # with both large, `aa` would be the likeliest path
+    small = rng.randint(1, 4)
+    other = rng.randint(5, 9 - small)  # with both large, `aa` would be the likeliest path
     first, second = (number / 10 for number in rng.sample((small, other), 2))
     both, a_first, a_second = first * second, first * (1 - second), (1 - first) * second
     mistakes = {
         "best_path_only": max(both, a_first, a_second),
         "a_at_every_step": both,
         "a_at_one_step": a_first + a_second,
+        "added_up": first + second,
         "mean_of_both": (first + second) / 2,
     }
     return Numbers(both + a_first + a_second, mistakes, {"first": first, "second": second}, digits=2)

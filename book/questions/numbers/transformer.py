@@ -15,14 +15,14 @@ def without_cache(rng):
     return Numbers(sum(terms), mistakes, {"start": start, "count": count, "terms": " + ".join(map(str, terms))})
 
 
-def cache_numbers(rng):
-    blocks, heads, steps = rng.choice((3, 4, 6)), rng.choice((2, 4)), rng.choice((10, 50, 100))
-    size = heads * rng.choice((5, 10, 15))
-    right = 2 * size * blocks * steps
+def times_an_lstm(rng):
+    size = rng.choice((10, 20, 50, 100))
+    steps = size * rng.choice((16, 24, 32, 40))
+    lstm, scores = 8 * size**2, steps * size  # multiplications for each step
     mistakes = {
-        "keys_only": right // 2,
-        "for_each_head": right * heads,
-        "one_step": right // steps,
-        "one_block": right // blocks,
+        "scores_only": (lstm + scores) // lstm,
+        "attention_only": 2 * scores // lstm,
+        "three_products": (lstm + 3 * scores) // lstm,
+        "with_additions": (lstm + 4 * scores) // lstm,
     }
-    return Numbers(right, mistakes, {"blocks": blocks, "size": size, "heads": heads, "steps": steps})
+    return Numbers((lstm + 2 * scores) // lstm, mistakes, {"size": size, "steps": steps})
