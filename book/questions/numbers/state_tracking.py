@@ -42,4 +42,4 @@ def held_input(rng):
         "arrived": goal,
     }
     values = {"A": A, "h": h, "x": x, "delta": delta, "goal": goal}
-    return Numbers((a * h + b * x).item(), mistakes, values, digits=2)
+    return Numbers((a * h + b * x).item(), mistakes, values, digits=1)
