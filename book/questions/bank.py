@@ -8,7 +8,6 @@ from importlib import import_module
 
 from book.editions import BOOK, ORIGINAL, read
 from book.questions.from_checker import find_mistake
-from book.questions.from_oral import changed_line
 from book.questions.parts import WORDS, WRONG, Choice, Numbers, fill, show, shuffled
 from companion.check.engine.messages import of_mistake
 
@@ -79,12 +78,18 @@ def ask(name, seed, language=ORIGINAL):
     entry = entries(page)[key]
     kind, rng = kind_of(entry), random.Random(f"{name} {seed}")
     if kind == "code":
-        make = find_mistake if "checker" in entry else changed_line
-        text, choices = make(entry, rng, language)
+        text, choices = (find_mistake if "checker" in entry else change_line)(entry, rng, language)
     else:
         translated = entry | entries(page, language).get(key, {})
         text, choices = (with_words if kind == "words" else with_numbers)(name, translated, rng, language)
     return Question(name, kind, place_of(name), text, tuple(choices))
+
+
+def change_line(entry, rng, language):
+    """Return the text and the choices of a question about a changed line."""
+    from book.questions.from_oral import changed_line  # late: it imports the grader
+
+    return changed_line(entry, rng, language)
 
 
 def with_words(_name, entry, rng, _language):

@@ -214,7 +214,7 @@ unrolled.inReference = (searchTerms) => {
   return { pages: pages.slice(0, 3), named: pages.some((page) => nameOf(page) === name), whole: asked !== name };
 };
 
-unrolled.asking = /^(assignment|index$|teaching|glossary)/;
+unrolled.asking = /^(assignment|index$|asked|teaching|glossary)/;
 
 /* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
  * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most 0.25

@@ -1,9 +1,9 @@
 /* Reads the found pages: chooses the sections that a result leads to, and shows the results with excerpts. */
 
 Object.assign(unrolled, {
-  // neither prose nor code: buttons, drawings, formulas, links to headings
-  skipped: `.headerlink, .sig, .section-number, .begin, .math-display, .unrolled-figure, annotation, button, figure, form, nav,
-    script, style, summary, svg`,
+  // neither prose nor code: buttons, drawings, formulas, links to headings, questions
+  skipped: `.headerlink, .sig, .section-number, .begin, .math-display, .unrolled-figure, .quiz, .quiz-key, .guess, .guesses,
+    .again, annotation, button, figure, form, nav, script, style, summary, svg`,
   block: "h1, h2, h3, h4, h5, p, li, dt, dd, td, th, pre",
   minor: /^(exercise|solution|further-reading|can-do)/, // sections that explain come before these
   factors: { heading: 6, bold: 2, prose: 1, cells: 1, code: 0.3 }, // what a word counts for
@@ -20,7 +20,7 @@ unrolled.places = (html) => {
   const article = page.querySelector("article");
   const replaceByRows = (element, rows) => element.replaceWith(Object.assign(page.createElement("hr"), { rows }));
   for (const element of article.querySelectorAll(unrolled.skipped))
-    if (element.matches("figure, .unrolled-figure, .math-display"))
+    if (element.matches("figure, .unrolled-figure, .math-display, .quiz"))
       replaceByRows(element, element.matches(".math-display") ? 3 : 12);
     else element.remove();
   // Outputs are numbers, and text that a network generated. Only messages of errors and warnings are searched for.
