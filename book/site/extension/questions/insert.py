@@ -6,12 +6,14 @@ questions.js stores answers in the browser, and lists at the end of a part what 
 
 import json
 import posixpath
+import re
 import tomllib
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
+from book.editions import BOOK, ORIGINAL
 from book.questions import bank
 from book.questions.markup import attribute, blocks, inline
 from book.questions.parts import WORDS, interface
@@ -71,9 +73,26 @@ class InsertQuestions(SphinxTransform):
         anchor = f"question-{question.name.replace('/', '-')}"
         return (
             f'<div class="quiz" id="{anchor}" role="group" aria-labelledby="{anchor}-head" data-name="{name}"'
-            f' data-place="{self.link(question.place)}"><p class="quiz-head" id="{anchor}-head">{head}</p>'
+            f' data-place="{self.link(question.place)}" data-title="{attribute(self.title(question.place))}"><p class="quiz-head" id="{anchor}-head">{head}</p>'
             f"{blocks(question.ask)}<ol>{items}</ol></div>"
         )
+
+    def title(self, place):
+        """Return the chapter's and the section's heading of a place, as plain text."""
+        page, _, cell = place.partition("#")
+        folder = edition_of(self.app).folder
+        path = folder / f"{page}.ipynb"
+        path = path if path.is_file() else BOOK / ORIGINAL / path.name
+        chapter = section = ""
+        for one in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            first = "".join(one["source"]).partition("\n")[0]
+            if one["cell_type"] == "markdown" and first.startswith("# "):
+                chapter = first
+            if one["cell_type"] == "markdown" and first.startswith("## "):
+                section = first
+            if one["id"] == cell:
+                break
+        return " · ".join(plain(heading) for heading in (chapter, section) if heading)
 
     def link(self, place):
         page, _, cell = place.partition("#")
@@ -109,6 +128,11 @@ class InsertQuestions(SphinxTransform):
                 f' <textarea rows="2"></textarea><small>{words["guess_hint"]}</small></label>'
             )
             place.parent.insert(following + 1, raw(html))
+
+
+def plain(heading):
+    """Return a Markdown heading as plain text."""
+    return re.sub(r"[`*$\\]|^#+ ", "", heading)
 
 
 def is_place(cell):

@@ -22,7 +22,7 @@
   const answers = () => read("answers");
 
   for (const quiz of document.querySelectorAll(".quiz")) {
-    const { name, place } = quiz.dataset;
+    const { name, place, title } = quiz.dataset;
     const status = document.createElement("div");
     status.className = "unseen";
     status.setAttribute("role", "status");
@@ -37,7 +37,7 @@
       const all = answers();
       const first = all[name]?.first ?? right;
       const ask = quiz.querySelector(".quiz-head + *").textContent.trim();
-      write("answers", { ...all, [name]: { choice: target.value, right, first, ask, place: addressOf(place) } });
+      write("answers", { ...all, [name]: { choice: target.value, first, title, ask, place: addressOf(place) } });
       listAgain();
     });
   }
@@ -54,7 +54,7 @@
     again.hidden = !wrong.length;
     fill(
       again.querySelector("ul"),
-      wrong.map(([_name, { ask, place }]) => ({ text: ask, place })),
+      wrong.map(([_name, { title, ask, place }]) => ({ text: title, more: ask, place })),
     );
   };
   again?.querySelector("button").addEventListener("click", () => {
@@ -68,12 +68,13 @@
 
   const fill = (list, rows) => {
     list.replaceChildren(
-      ...rows.map(({ text, place }) => {
+      ...rows.map(({ text, more, place }) => {
         const item = document.createElement("li");
         const link = document.createElement("a");
         link.href = place;
         link.textContent = text;
         item.append(link);
+        if (more) item.append(Object.assign(document.createElement("p"), { textContent: more }));
         return item;
       }),
     );
