@@ -73,7 +73,8 @@ class InsertQuestions(SphinxTransform):
         anchor = f"question-{question.name.replace('/', '-')}"
         return (
             f'<div class="quiz" id="{anchor}" role="group" aria-labelledby="{anchor}-head" data-name="{name}"'
-            f' data-place="{self.link(question.place)}" data-title="{attribute(self.title(question.place))}"><p class="quiz-head" id="{anchor}-head">{head}</p>'
+            f' data-place="{self.link(question.place)}" data-title="{attribute(self.title(question.place))}">'
+            f'<p class="quiz-head" id="{anchor}-head">{head}</p>'
             f"{blocks(question.ask)}<ol>{items}</ol></div>"
         )
 
