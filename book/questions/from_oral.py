@@ -27,7 +27,7 @@ def changed_line(entry, rng, language):
     for other in KINDS:
         if other != kind:
             found = [label for _, label in effects if label[0] == other]
-            labels.append(rng.choice(found or [default_label(other, question)]))
+            labels.append(rng.choice(found or [default_label(other, answers.expected[number])]))
     words, own = interface(language), grader_words(language)["own_code"]
     texts = [describe(label, own) for label in labels]
     ran = words["was_run"].format(effect=texts[0])
@@ -53,10 +53,9 @@ def effects_of_changes(question, probe, before):
     return pairs
 
 
-def default_label(kind, question):
-    """Return a label of a kind that no change of the question has: an error, or a shape with its sizes in reverse."""
-    answers = bank(question.name, 0)
-    name, value = max(answers.expected[-1].values.items(), key=lambda item: item[1].dim())
+def default_label(kind, outcome):
+    """Return a label of a kind that no change of a question has: an error, or a shape with its sizes in reverse."""
+    name, value = max(outcome.values.items(), key=lambda item: item[1].dim())
     return {"error": ("error", "RuntimeError"), "shape": ("shape", name, [*value.shape[::-1]])}.get(kind, (kind,))
 
 
