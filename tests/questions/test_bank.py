@@ -39,9 +39,9 @@ def of_kind(kind):
 
 
 @cache
-def english_cells(page):
-    """Return cell → its source and outputs as one text, of an English page."""
-    notebook = json.loads((BOOK / ORIGINAL / f"{page}.ipynb").read_text(encoding="utf-8"))
+def cells_of(page, language=ORIGINAL):
+    """Return cell → its source and outputs as one text, of a page."""
+    notebook = json.loads((BOOK / language / f"{page}.ipynb").read_text(encoding="utf-8"))
     texts = {}
     for cell in notebook["cells"]:
         parts = ["".join(cell["source"])]
@@ -146,8 +146,8 @@ def test_the_place_shows_the_answer(name):
     entry = entry_of(name)
     assert entry.keys() - {"mistakes", "checker", "changed"} == FIELDS[bank.kind_of(entry)]
     where, _, cell = entry["place"].partition("#")
-    assert cell in english_cells(where), f"{where} has no cell {cell}"
-    assert entry["shows"] in english_cells(where)[cell]
+    assert cell in cells_of(where), f"{where} has no cell {cell}"
+    assert entry["shows"] in cells_of(where)[cell]
 
 
 @pytest.mark.parametrize("name", of_kind("words"))
