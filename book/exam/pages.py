@@ -47,8 +47,8 @@ def exam(papers, points, language, paper, title):
         )
         name = escape(one.name) or '<span class="blank"></span>'
         body += (
-            f'<div class="paper"><h1>{escape(title)}</h1><header><p class="name">{words["name"]}: {name}</p>'
-            f"<p>{words['paper'].format(number=one.number)}</p><p>{words['points']}: ____ / {one.points}</p></header>"
+            f'<div class="paper"><h1>{escape(title)}</h1><header><p class="name">{words["name"].format(name=name)}</p>'
+            f"<p>{words['paper'].format(number=one.number)}</p><p>{words['score'].format(score=f'____ / {one.points}')}</p></header>"
             f"{sections}</div>"
         )
     return document(body, language, paper, title)
@@ -65,8 +65,8 @@ def question_section(number, question, points, words):
 
 def heading(number, question, points, words):
     return (
-        f"<header><h2>{words['question']} {number}</h2>"
-        f'<p class="quiet">{words["points"]}: {points[question.kind]}</p></header>'
+        f"<header><h2>{words['question'].format(number=number)}</h2>"
+        f'<p class="quiet">{words["points"].format(points=points[question.kind])}</p></header>'
     )
 
 
@@ -80,7 +80,7 @@ def right_answer(question):
 def key(papers, points, language, paper, title):
     """Return the HTML of the key: a table with a row for each paper, then the reasons for each paper."""
     words = interface(language)
-    title = f"{title or words['exam']}: {words['key_title']}"
+    title = words["key_title"].format(title=title or words["exam"])
     questions = papers[0].questions
     numbers = "".join(f"<th>{number}</th>" for number in range(1, len(questions) + 1))
     values = "".join(f"<td>{points[question.kind]}</td>" for question in questions)
@@ -91,8 +91,8 @@ def key(papers, points, language, paper, title):
         for one in papers
     )
     table = (
-        f"<table><thead><tr><th></th><th>{words['name']}</th>{numbers}<th>{words['total']}</th></tr>"
-        f"<tr><th></th><th>{words['points']}</th>{values}<td>{papers[0].points}</td></tr></thead><tbody>{rows}</tbody></table>"
+        f"<table><thead><tr><th></th><th></th>{numbers}<th>{words['total']}</th></tr>"
+        f"<tr><th></th><th>{words['points_head']}</th>{values}<td>{papers[0].points}</td></tr></thead><tbody>{rows}</tbody></table>"
     )
     body = f'<div class="key"><h1>{escape(title)}</h1><p>{words["key_hint"]}</p>{table}</div>'
     for one in papers:

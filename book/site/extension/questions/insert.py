@@ -57,7 +57,7 @@ class InsertQuestions(SphinxTransform):
     def question(self, question, number, from_earlier):
         """Return the HTML of a question. Each choice has its answer below it, which appears when it is chosen."""
         words, name = self.words, attribute(question.name)
-        head = f"{words['question']} {number}"
+        head = words["question"].format(number=number)
         if from_earlier:
             head += f" · {words['earlier']}"
         items = ""
@@ -105,7 +105,7 @@ class InsertQuestions(SphinxTransform):
         for number, name in enumerate(chosen.names(), start=1):
             choices = bank.ask(name, self.page, self.language).choices
             letters.append(f"{number} {'ABCDE'[[choice.right for choice in choices].index(True)]}")
-        html = f'<p class="quiz-key">{words["key"]}: {" · ".join(letters)}</p>'
+        html = f'<p class="quiz-key">{words["key"].format(answers=" · ".join(letters))}</p>'
         html += f'<div class="guesses" hidden><p class="quiz-head">{words["guesses"]}</p><ul></ul></div>'
         if chapters := part_that_ends(self.page):
             html += (
