@@ -46,9 +46,10 @@ def exam(papers, points, language, paper, title):
             question_section(number, question, points, words) for number, question in enumerate(one.questions, start=1)
         )
         name = escape(one.name) or '<span class="blank"></span>'
+        score = words["score"].format(score=f"____ / {one.points}")
         body += (
             f'<div class="paper"><h1>{escape(title)}</h1><header><p class="name">{words["name"].format(name=name)}</p>'
-            f"<p>{words['paper'].format(number=one.number)}</p><p>{words['score'].format(score=f'____ / {one.points}')}</p></header>"
+            f"<p>{words['paper'].format(number=one.number)}</p><p>{score}</p></header>"
             f"{sections}</div>"
         )
     return document(body, language, paper, title)

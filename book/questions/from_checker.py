@@ -1,9 +1,8 @@
 """Questions made from those of the assignments' checker: steps by hand, and code with a mistake to find."""
 
-import re
 import textwrap
 
-from book.questions.parts import WRONG, Choice, Numbers, block, interface, shuffled
+from book.questions.parts import WRONG, Choice, Numbers, block, interface, shuffled, without_comments
 from companion.check.engine.messages import of_mistake
 from companion.check.engine.question import all_questions, bank
 
@@ -42,7 +41,7 @@ def find_mistake(entry, rng, language):
 
 
 def code(question, *mistakes):
-    """Return the lines of a generated question's right answer, changed by mistakes."""
+    """Return the lines of a generated question's right answer, changed by mistakes, without its English comments."""
     source = question.reference.__self__
     text = source.changed(mistakes).replace(source.name, question.asks_for)
-    return re.sub(r"  # noqa.*", "", text).rstrip().splitlines()
+    return without_comments(text)

@@ -5,7 +5,7 @@ import inspect
 from assignments.report.oral.effects import effect_of
 from assignments.report.oral.mutations import all_changes
 from assignments.words import words as grader_words
-from book.questions.parts import Choice, block, interface, shuffled
+from book.questions.parts import Choice, block, interface, shuffled, without_comments
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
 
@@ -32,9 +32,9 @@ def changed_line(entry, rng, language):
     texts = [describe(label, own) for label in labels]
     ran = words["was_run"].format(effect=texts[0])
     choices = [Choice(text, number == 0, ran) for number, text in enumerate(texts)]
-    lines = [f"{number:2}  {line}" for number, line in enumerate(question.right.rstrip().splitlines(), start=1)]
+    lines = [f"{number:2}  {line}" for number, line in enumerate(without_comments(question.right), start=1)]
     shapes = ", ".join(f"`{name}` `{tuple(value.shape)}`" for name, value in answers.probes[number].tensors.items())
-    new = block([change.new], words["new_line"]) if change.new else words["no_line"]
+    new = block(without_comments(change.new), words["new_line"]) if change.new else words["no_line"]
     text = words["change"].format(line=change.line, shapes=shapes)
     return f"{block(lines, text)}\n\n{new}", shuffled(choices, rng)
 

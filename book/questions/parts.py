@@ -79,3 +79,8 @@ def few(rng):
 def block(lines, text):
     """Return a text in Markdown and a block of code below it."""
     return "\n".join([text, "", "```python", *lines, "```"])
+
+
+def without_comments(code):
+    """Return the lines of code without comments at their ends."""
+    return re.sub(r"  #.*", "", code).rstrip().splitlines()
