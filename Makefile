@@ -21,8 +21,9 @@
 # make execute    run all notebooks again and store their outputs
 # make status     list cells that are missing, stale or different in the translations
 # make assignments  make the students' notebooks, without the solutions, in _build/assignments/
-# make exam TOPICS="1 2 gru" STUDENTS=30 SEED=7  make an exam with a paper for each student, and its key, in _build/exam/;
-#                 also QUESTIONS=12, LANGUAGE=ja, PAPER=Letter, TITLE="…"; without TOPICS it lists the topics
+# make exam TOPICS="1 2 gru" STUDENTS=30  make an exam with a paper for each student, and its key, in _build/exam/; without
+#                 TOPICS it lists the topics. Also QUESTIONS=12, MINUTES=45, SEED=…, LANGUAGE=ja, PAPER=Letter, TITLE="…",
+#                 WITHOUT="memory gru/parameters", OUTPUT=folder
 # make grade SUBMISSIONS=folder  grade all submissions, into grades/
 # make clean      remove everything that was built
 
@@ -122,9 +123,8 @@ assignments: $(ENVIRONMENT)
 	$(BIN)/python -m assignments.student_version
 
 exam: $(ENVIRONMENT)
-	$(BIN)/python -m book.exam $(TOPICS) --language $(LANGUAGE) $(if $(SEED),--seed "$(SEED)") \
-		$(if $(STUDENTS),--students "$(STUDENTS)") $(if $(QUESTIONS),--questions "$(QUESTIONS)") \
-		$(if $(PAPER),--paper "$(PAPER)") $(if $(TITLE),--title "$(TITLE)")
+	$(BIN)/python -m book.exam $(TOPICS) --language $(LANGUAGE) --without $(WITHOUT) \
+		$(foreach option,SEED STUDENTS QUESTIONS PAPER TITLE MINUTES OUTPUT,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))"))
 
 grade: $(ENVIRONMENT)
 	$(if $(SUBMISSIONS),,$(error Which folder? make grade SUBMISSIONS=folder))

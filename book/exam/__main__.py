@@ -1,17 +1,23 @@
-"""Command that makes an exam: a paper for each student with numbers of its own, and a key.
+"""Command that makes an exam: a paper for each student with numbers of its own, a key, and sheets of answers.
 
-    python -m book.exam 1 2 gru --students 30 --seed 7
+    python -m book.exam 1 2 gru --students 30
 
-A topic is a page, such as gru, or the number of a part of the book. All papers have the same questions with other
-numbers and another order of choices. A question with numbers asks for the number, a question in words has four choices.
-The papers, exam.html and exam.pdf, and the key with known mistakes, key.html and key.pdf, are written into
-_build/exam/. The same topics, seed and students give the same papers.
+A topic is a page, such as gru, the number of a part of the book, or the name of a question, such as gru/parameters.
+All papers have the same questions with other numbers, in another order, with another order of choices. A question with
+numbers asks for the number, a question in words has four choices. These files are written as HTML and PDF: `exam`, the
+papers; `key`, the right answers of all papers in a table, and known wrong numbers; `answers`, a sheet for each student
+to hand back. The same topics, seed and number of students give the same papers.
 """
 
 import argparse
+import io
 import os
+import re
+import secrets
 import sys
 from pathlib import Path
+
+import pypdf
 
 from book.editions import BOOK, ORIGINAL, editions
 from book.exam import pages as exam_pages
@@ -42,49 +48,76 @@ def parse_students(text):
     return names
 
 
-def write(papers, output, language, paper, title):
-    """Write exam.html and key.html, and their PDFs if a browser is installed; return the paths that were written."""
-    output.mkdir(parents=True, exist_ok=True)
-    pages = {
-        "exam": exam_pages.exam(papers, POINTS, language, paper, title),
-        "key": exam_pages.key(papers, POINTS, language, paper, title),
+def write(papers, output, options):
+    """Write the HTML files, and their PDFs if a browser is installed; return the paths that were written."""
+    settings = POINTS, options.language, options.paper, options.title
+    makers = {
+        "exam": lambda some: exam_pages.exam(some, *settings, options.minutes),
+        "key": lambda some: exam_pages.key(some, *settings),
+        "answers": lambda some: exam_pages.answers(some, *settings),
     }
-    paths = []
-    for name, text in pages.items():
-        paths.append(output / f"{name}.html")
-        paths[-1].write_text(text, encoding="utf-8")
+    output.mkdir(parents=True, exist_ok=True)
+    paths = [output / f"{name}.html" for name in makers]
+    for path, make in zip(paths, makers.values()):
+        path.write_text(make(papers), encoding="utf-8")
     try:
         with open_browser() as browser, browser.new_page() as page:
-            for path in [*paths]:
-                page.goto(path.as_uri())
-                paths.append(path.with_suffix(".pdf"))
-                page.pdf(path=paths[-1], prefer_css_page_size=True, print_background=True)
+            for name, make in makers.items():
+                batches = [papers] if name == "key" else [[one] for one in papers]
+                paths.append(output / f"{name}.pdf")
+                print_sheets(page, map(make, batches), paths[-1])
     except RuntimeError as error:
         print(f"No PDF: {error}. Print the HTML files with any browser.", file=sys.stderr)
     return paths
 
 
+def print_sheets(page, texts, path):
+    """Print HTML texts one after the other into a PDF, each with an even number of pages, so on sheets of its own."""
+    printed = pypdf.PdfWriter()
+    for text in texts:
+        page.set_content(text)
+        printed.append(io.BytesIO(page.pdf(prefer_css_page_size=True, print_background=True)))
+        if len(printed.pages) % 2:
+            printed.add_blank_page()
+    printed.write(path)
+
+
+def list_topics():
+    """Print the topics with the number of their questions, and the pages of the parts."""
+    print('Say which topics, such as `make exam TOPICS="1 2 gru"`. Topics and the number of their questions:')
+    for topic, pages in topics().items():
+        count = sum(len(bank.names(page)) for page in pages)
+        print(f"  {topic:22} {count:4}  {', '.join(pages) if topic.isdecimal() else ''}".rstrip())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("topics", nargs="*", help="pages, or numbers of parts")
-    parser.add_argument("--seed", default="1", help="chooses the questions and draws their numbers")
-    parser.add_argument("--questions", type=int, default=12, help="how many questions a paper has")
+    parser.add_argument("topics", nargs="*", help="pages, numbers of parts, or names of questions")
+    parser.add_argument("--without", nargs="*", default=[], help="topics or questions to leave out")
+    parser.add_argument("--seed", help="chooses the questions and draws their numbers; by default nobody knows it")
+    parser.add_argument("--questions", type=int, default=12, help="how many questions a paper has (default: 12)")
     parser.add_argument("--students", default="1", help="how many papers, or a file with a name on each line")
     parser.add_argument("--language", choices=[edition.language for edition in editions()], default=ORIGINAL)
     parser.add_argument("--paper", choices=PAPERS, default=PAPERS[0])
     parser.add_argument("--title", default="", help="what stands above each paper, such as the name of the course")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
-    if not arguments.topics:
-        rows = [f"  {topic:22} {sum(len(bank.names(page)) for page in pages):4}" for topic, pages in topics().items()]
-        sys.exit("\n".join(['Say which topics, such as `make exam TOPICS="1 2 gru"`. Questions of each:', *rows]))
+    parser.add_argument("--minutes", type=int, help="the time that the papers name")
+    parser.add_argument("--output", type=Path, help="the folder (default: _build/exam/SEED)")
+    options = parser.parse_args()
+    if not options.topics:
+        list_topics()
+        return
+    seed = secrets.token_hex(4) if options.seed is None else options.seed
+    if not re.fullmatch(r"[\w.-]+", seed):
+        sys.exit(f"exam: --seed: {seed!r} has other characters than letters, digits, '.', '-' and '_'")
     try:
-        names = choose_names(arguments.topics, arguments.questions, arguments.seed)
-        papers = make_papers(names, parse_students(arguments.students), arguments.seed, arguments.language)
+        names = choose_names(options.topics, options.questions, seed, options.without)
+        papers = make_papers(names, parse_students(options.students), seed, options.language)
     except ValueError as error:
         sys.exit(f"exam: {error}")
-    for path in write(papers, arguments.output, arguments.language, arguments.paper, arguments.title):
-        print(os.path.relpath(path))
+    paths = write(papers, options.output or OUTPUT / seed, options)
+    print("Questions:", *names)
+    print(f"Papers: {len(papers)}. Points: {papers[0].points}. Seed, which gives these papers again: {seed}")
+    print(*map(os.path.relpath, paths), sep="\n")
 
 
 if __name__ == "__main__":

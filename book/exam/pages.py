@@ -1,4 +1,4 @@
-"""HTML of an exam: the students' papers, and the key."""
+"""HTML of an exam: the students' papers, the key, and sheets of answers to hand back."""
 
 from html import escape
 
@@ -10,10 +10,11 @@ from book.questions.parts import interface
 
 LETTERS = "ABCD"
 STYLE = """
-@page { size: %s; margin: 18mm 16mm; }
+@page { size: %s; margin: 16mm 16mm 20mm; @bottom-left { font: 9pt sans-serif; } @bottom-right { content: counter(page) " / " counter(pages); font: 9pt sans-serif; } }
 :root { color-scheme: light; } body { font: 10.5pt/1.45 system-ui, sans-serif; max-width: 46rem; margin: 0 auto; color: #000; background: #fff; }
 h1 { font-size: 15pt; margin: 0 0 .5rem; } h2 { font-size: 11pt; margin: 0; break-after: avoid; }
-.paper + .paper, .key + .paper { break-before: page; }
+.paper + .paper { break-before: page; }
+.work { height: 16mm; } .wrong ol { list-style: decimal; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 2rem; padding-bottom: .5rem; border-bottom: 1px solid #000; }
 header p { margin: 0; } header .name { flex: 1 1 14rem; }
 section { margin: 1rem 0; break-inside: avoid; } section > header { border: 0; padding: 0; justify-content: space-between; }
@@ -25,9 +26,9 @@ table { border-collapse: collapse; } th, td { border: 1px solid #999; padding: .
 """  # noqa: E501
 
 
-def document(body, language, paper, title):
-    """Return a whole HTML page. paper: A4 or Letter."""
-    style = STYLE % paper + HtmlFormatter(style="bw").get_style_defs(".highlight")
+def document(body, language, paper, title, more=""):
+    """Return a whole HTML page. paper: A4 or Letter. more: further styles."""
+    style = STYLE % paper + HtmlFormatter(style="bw").get_style_defs(".highlight") + more
     return (
         f'<!DOCTYPE html><html lang="{read(BOOK / language).html}"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title>"
@@ -36,10 +37,20 @@ def document(body, language, paper, title):
     )
 
 
-def exam(papers, points, language, paper, title):
-    """Return the HTML of all papers, each beginning on a new sheet. points: kind of a question → its points."""
+def label(papers, words):
+    """Return a style that puts number and name of a paper below each of its pages, if it is the only one."""
+    if len(papers) > 1:
+        return ""
+    text = " · ".join(filter(None, [words["paper"].format(number=papers[0].number), papers[0].name]))
+    text = text.replace("\\", r"\5c ").replace('"', r"\22 ").replace("<", r"\3c ")
+    return f'@page {{ @bottom-left {{ content: "{text}" }} }}'
+
+
+def exam(papers, points, language, paper, title, minutes=None):
+    """Return the HTML of papers. points: kind of a question → its points."""
     words = interface(language)
     title = title or words["exam"]
+    time = f"{words['time'].format(minutes=minutes)} " if minutes else ""
     body = ""
     for one in papers:
         sections = "".join(
@@ -48,17 +59,18 @@ def exam(papers, points, language, paper, title):
         name = escape(one.name) or '<span class="blank"></span>'
         score = words["score"].format(score=f"____ / {one.points}")
         body += (
-            f'<div class="paper"><h1>{escape(title)}</h1><header><p class="name">{words["name"].format(name=name)}</p>'
+            f'<div class="paper"><h1>{escape(title)}</h1>'
+            f'<header><p class="name">{words["name"].format(name=name)}</p>'
             f"<p>{words['paper'].format(number=one.number)}</p><p>{score}</p></header>"
-            f"{sections}</div>"
+            f'<p class="quiet">{time}{words["instructions"]}</p>{sections}</div>'
         )
-    return document(body, language, paper, title)
+    return document(body, language, paper, title, label(papers, words))
 
 
 def question_section(number, question, points, words):
     """Return a question on a paper: with choices, or with a line for a number."""
     if question.kind == "number":
-        answer = f'<p>{words["answer"]} <span class="blank"></span></p>'
+        answer = f'<div class="work"></div><p>{words["answer"]} <span class="blank"></span></p>'
     else:
         answer = f"<ol>{''.join(f'<li>{inline(choice.text)}</li>' for choice in question.choices)}</ol>"
     return f"<section>{heading(number, question, points, words)}{blocks(question.ask)}{answer}</section>"
@@ -79,7 +91,7 @@ def right_answer(question):
 
 
 def key(papers, points, language, paper, title):
-    """Return the HTML of the key: a table with a row for each paper, then the reasons for each paper."""
+    """Return the HTML of the key: a table with a row for each paper, then the known wrong numbers of each paper."""
     words = interface(language)
     title = words["key_title"].format(title=title or words["exam"])
     questions = papers[0].questions
@@ -88,21 +100,45 @@ def key(papers, points, language, paper, title):
     rows = "".join(
         f"<tr><th>{one.number}</th><td>{escape(one.name)}</td>"
         + "".join(f"<td>{right_answer(question)}</td>" for question in one.questions)
-        + f"<td>{one.points}</td></tr>"
+        + "<td></td></tr>"
         for one in papers
     )
     table = (
-        f"<table><thead><tr><th></th><th></th>{numbers}<th>{words['total']}</th></tr>"
-        f"<tr><th></th><th>{words['points_head']}</th>{values}<td>{papers[0].points}</td></tr></thead><tbody>{rows}</tbody></table>"
+        f"<table><thead><tr><th></th><th></th>{numbers}<th>{words['total']}</th></tr><tr><th></th>"
+        f"<th>{words['points_head']}</th>{values}<td>{papers[0].points}</td></tr></thead><tbody>{rows}</tbody></table>"
     )
-    body = f'<div class="key"><h1>{escape(title)}</h1><p>{words["key_hint"]}</p>{table}</div>'
+    body = f"<h1>{escape(title)}</h1><p>{words['key_hint']}</p>{table}<h1>{words['known']}</h1>"
     for one in papers:
-        heads = escape(words["answers_of"].format(number=one.number)) + (f" · {escape(one.name)}" if one.name else "")
+        items = "".join(
+            f'<li value="{number}"><b>{right_answer(question)}</b> · {wrong_numbers(question)}</li>'
+            for number, question in enumerate(one.questions, start=1)
+            if question.kind == "number"
+        )
+        body += f'<section class="wrong"><h2>{heading_of(one, words["paper"])}</h2><ol>{items}</ol></section>'
+    return document(body, language, paper, title)
+
+
+def wrong_numbers(question):
+    """Return the known wrong answers to a question with numbers, with the mistake behind each."""
+    wrong = [choice for choice in question.choices if not choice.right]
+    return " · ".join(f"<b>{inline(choice.text)}</b> {inline(choice.said)}" for choice in wrong)
+
+
+def heading_of(one, template):
+    """Return a heading with the number of a paper and the student's name."""
+    return escape(" · ".join(filter(None, [template.format(number=one.number), one.name])))
+
+
+def answers(papers, points, language, paper, title):
+    """Return the HTML of a sheet of answers for each student, to hand back: each answer with its reason and place."""
+    words, body = interface(language), ""
+    title = title or words["exam"]
+    for one in papers:
         sections = "".join(
             answer_section(number, question, points, words) for number, question in enumerate(one.questions, start=1)
         )
-        body += f'<div class="paper"><h1>{heads}</h1>{sections}</div>'
-    return document(body, language, paper, title)
+        body += f'<div class="paper"><h1>{heading_of(one, words["answers_of"])}</h1>{sections}</div>'
+    return document(body, language, paper, title, label(papers, words))
 
 
 def answer_section(number, question, points, words):
@@ -115,6 +151,6 @@ def answer_section(number, question, points, words):
     return (
         f"<section>{heading(number, question, points, words)}"
         f"<p><b>{right_answer(question)}</b> {inline(question.right.said)}</p>"
-        f'<p class="quiet">{words["known"]}</p><ul class="quiet">{wrong}</ul>'
+        f'<p class="quiet">{words["mistakes"]}</p><ul class="quiet">{wrong}</ul>'
         f'<p class="quiet">{question.place}</p></section>'
     )

@@ -1,5 +1,6 @@
 """Choose the questions of an exam, and ask them anew on each student's paper."""
 
+import itertools
 import random
 from dataclasses import dataclass
 
@@ -7,6 +8,9 @@ from book.editions import BOOK, ORIGINAL, page_names, read
 from book.questions import bank
 
 POINTS = {"words": 1, "code": 1, "number": 2}
+NUMBERS = 0.4  # share of questions with numbers
+DRAWS = 200  # choices of questions that are tried, of which the one nearest to this share counts
+NEIGHBOURS = 2  # papers before, whose numbers a paper does not have
 
 
 @dataclass(frozen=True)
@@ -32,42 +36,80 @@ def topics():
     return numbered | {page: [page] for page in pages}
 
 
-def choose_names(chosen, count, seed):
-    """Return the names of an exam's questions in the order of the book: as many from each page as possible.
+def choose_names(chosen, count, seed, without=()):
+    """Return the names of an exam's questions in the order of the book.
 
-    Raise ValueError for an unknown topic, and if the topics have too few questions.
+    As many pages as possible are asked about, and four questions in ten have numbers, if the topics allow it. chosen,
+    without: topics and names of questions. Raise ValueError for an unknown one, and if there are too few questions.
     """
-    known = topics()
+    wanted, unwanted = expand(chosen), {*expand(without)}
+    names = [name for name in wanted if name not in unwanted]
+    if not 1 <= count <= len(names):
+        raise ValueError(f"{count} questions are asked for; {' '.join(chosen)} has 1 to {len(names)}")
+    rng, drawn = random.Random(f"exam {seed}"), []
+    for _ in range(DRAWS):
+        piles = [rng.sample(own, len(own)) for own in by_page(names)]
+        one = []
+        while len(one) < count:
+            piles = [pile for pile in piles if pile]
+            one += [pile.pop() for pile in rng.sample(piles, min(len(piles), count - len(one)))]
+        drawn.append(one)
+    best = min(drawn, key=lambda one: abs(sum(map(has_numbers, one)) - round(NUMBERS * count)))
+    return sorted(best, key=names.index)
+
+
+def expand(chosen):
+    """Return the names of the questions of topics, and chosen names of questions, in the order of the book."""
+    known, every = topics(), [name for page in bank.pages() for name in bank.names(page)]
+    wanted = set()
     for topic in chosen:
-        if topic not in known:
-            raise ValueError(f"no topic {topic!r}; topics are {', '.join(known)}")
-    pages = [page for page in bank.pages() if any(page in known[topic] for topic in chosen)]
-    rng = random.Random(f"exam {seed}")
-    piles = [rng.sample(names, len(names)) for names in map(bank.names, pages)]
-    available = sum(map(len, piles))
-    if not 1 <= count <= available:
-        raise ValueError(f"{count} questions are asked for; {' '.join(chosen)} has 1 to {available}")
-    names = []
-    while len(names) < count:
-        piles = [pile for pile in piles if pile]
-        names += [pile.pop() for pile in rng.sample(piles, min(len(piles), count - len(names)))]
-    order = [name for page in pages for name in bank.names(page)]
-    return sorted(names, key=order.index)
+        if topic in every:
+            wanted.add(topic)
+        elif topic in known:
+            wanted.update(name for page in known[topic] for name in bank.names(page))
+        else:
+            raise ValueError(f"no topic or question {topic!r}; topics are {', '.join(known)}")
+    return [name for name in every if name in wanted]
+
+
+def by_page(names):
+    """Return lists of the names of each page."""
+    return [[*group] for _, group in itertools.groupby(names, bank.page_of)]
+
+
+def has_numbers(name):
+    return bank.kind_of(bank.entry_of(name)) == "number"
 
 
 def make_papers(names, students, seed, language=ORIGINAL):
-    """Return a Paper for each student. students: names, which may be empty."""
-    return [
-        Paper(number, student, tuple(ask_anew(name, f"{seed} paper {number}", language) for name in names))
-        for number, student in enumerate(students, start=1)
-    ]
+    """Return a Paper for each student. students: names, which may be empty.
+
+    The order differs from paper to paper; at each place all papers have a question with as many points. Numbers differ
+    from those on the site and on the NEIGHBOURS papers before, as far as a question allows it.
+    """
+    papers = []
+    for number, student in enumerate(students, start=1):
+        rng = random.Random(f"{seed} paper {number}")
+        before = {question.ask for paper in papers[-NEIGHBOURS:] for question in paper.questions}
+        questions = [ask_anew(name, f"{seed} paper {number}", language, before) for name in mixed(names, rng)]
+        papers.append(Paper(number, student, tuple(questions)))
+    return papers
 
 
-def ask_anew(name, seed, language):
-    """Return a question with other numbers or another order of choices than on its page on the site."""
+def mixed(names, rng):
+    """Return the names in another order, in which questions with numbers take the places of such questions."""
+    piles = {kind: [name for name in names if has_numbers(name) == kind] for kind in (True, False)}
+    for pile in piles.values():
+        rng.shuffle(pile)
+    return [piles[has_numbers(name)].pop() for name in names]
+
+
+def ask_anew(name, seed, language, before):
+    """Return a question that differs from that on its page on the site, with a text that `before` does not contain."""
     on_page = bank.ask(name, bank.page_of(name), language)
+    changes = bank.kind_of(bank.entry_of(name)) != "words"
     for attempt in range(bank.TRIES):
         question = bank.ask(name, f"{seed} {attempt}", language)
-        if question != on_page:
+        if question != on_page and not (changes and question.ask in before):
             break
     return question

@@ -52,6 +52,12 @@ def names(page):
     return [f"{page}/{name}" for name in entries(page)]
 
 
+def entry_of(name):
+    """Return the English entry of a question."""
+    page, _, key = name.partition("/")
+    return entries(page)[key]
+
+
 def page_of(name):
     return name.partition("/")[0]
 
