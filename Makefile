@@ -22,7 +22,7 @@
 # make status     list cells that are missing, stale or different in the translations
 # make assignments  make the students' notebooks, without the solutions, in _build/assignments/
 # make exam TOPICS="1 2 gru" STUDENTS=30  make an exam with a paper for each student, and its key, in _build/exam/; without
-#                 TOPICS it lists the topics. Also QUESTIONS=12, MINUTES=45, SEED=…, LANGUAGE=ja, PAPER=Letter, TITLE="…",
+#                 TOPICS it lists the topics, with LIST=yes their questions. Also QUESTIONS=12, MINUTES=45, SEED=…, LANGUAGE=ja, PAPER=Letter, TITLE="…",
 #                 WITHOUT="memory gru/parameters", OUTPUT=folder
 # make grade SUBMISSIONS=folder  grade all submissions, into grades/
 # make clean      remove everything that was built
@@ -123,7 +123,7 @@ assignments: $(ENVIRONMENT)
 	$(BIN)/python -m assignments.student_version
 
 exam: $(ENVIRONMENT)
-	$(BIN)/python -m book.exam $(TOPICS) --language $(LANGUAGE) --without $(WITHOUT) \
+	$(BIN)/python -m book.exam $(TOPICS) --language $(LANGUAGE) --without $(WITHOUT) $(if $(LIST),--list) \
 		$(foreach option,SEED STUDENTS QUESTIONS PAPER TITLE MINUTES OUTPUT,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))"))
 
 grade: $(ENVIRONMENT)

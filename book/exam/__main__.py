@@ -21,13 +21,14 @@ import pypdf
 
 from book.editions import BOOK, ORIGINAL, editions
 from book.exam import pages as exam_pages
-from book.exam.papers import POINTS, choose_names, make_papers, topics
+from book.exam.papers import POINTS, choose_names, expand, make_papers, topics
 from book.questions import bank
 from book.site.browser import open_browser
 
 OUTPUT = BOOK.parent / "_build" / "exam"
 PAPERS = "A4", "Letter"
 MAX_STUDENTS = 2000
+TEXT = 100  # letters of a question in a list
 
 
 def parse_students(text):
@@ -82,6 +83,14 @@ def print_sheets(page, texts, path):
     printed.write(path)
 
 
+def list_questions(names, language):
+    """Print the names of questions with the beginning of their texts."""
+    for name in names:
+        question = bank.ask(name, 0, language)
+        text = re.sub(r"\s+", " ", question.ask)
+        print(f"{name} ({question.kind}): {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
+
+
 def list_topics():
     """Print the topics with the number of their questions, and the pages of the parts."""
     print('Say which topics, such as `make exam TOPICS="1 2 gru"`. Topics and the number of their questions:')
@@ -94,6 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("topics", nargs="*", help="pages, numbers of parts, or names of questions")
     parser.add_argument("--without", nargs="*", default=[], help="topics or questions to leave out")
+    parser.add_argument("--list", action="store_true", help="print the questions of the topics, and make no exam")
     parser.add_argument("--seed", help="chooses the questions and draws their numbers; by default nobody knows it")
     parser.add_argument("--questions", type=int, default=12, help="how many questions a paper has (default: 12)")
     parser.add_argument("--students", default="1", help="how many papers, or a file with a name on each line")
@@ -106,6 +116,12 @@ def main():
     if not options.topics:
         list_topics()
         return
+    if options.list:
+        try:
+            list_questions(expand(options.topics), options.language)
+        except ValueError as error:
+            sys.exit(f"exam: {error}")
+        return
     seed = secrets.token_hex(4) if options.seed is None else options.seed
     if not re.fullmatch(r"[\w.-]+", seed):
         sys.exit(f"exam: --seed: {seed!r} has other characters than letters, digits, '.', '-' and '_'")
@@ -116,6 +132,9 @@ def main():
         sys.exit(f"exam: {error}")
     paths = write(papers, options.output or OUTPUT / seed, options)
     print("Questions:", *names)
+    pages = {page for topic in options.topics for page in topics().get(topic, ())}
+    if left := [page for page in bank.pages() if page in pages - {*map(bank.page_of, names)}]:
+        print("Pages without a question:", *left)
     print(f"Papers: {len(papers)}. Points: {papers[0].points}. Seed, which gives these papers again: {seed}")
     print(*map(os.path.relpath, paths), sep="\n")
 

@@ -7,6 +7,7 @@ from pygments.formatters import HtmlFormatter
 from book.editions import BOOK, read
 from book.questions.markup import blocks, inline
 from book.questions.parts import interface
+from book.questions.places import heading_of
 
 LETTERS = "ABCD"
 STYLE = """
@@ -110,21 +111,20 @@ def key(papers, points, language, paper, title):
     body = f"<h1>{escape(title)}</h1><p>{words['key_hint']}</p>{table}<h1>{words['known']}</h1>"
     for one in papers:
         items = "".join(
-            f'<li value="{number}"><b>{right_answer(question)}</b> · {wrong_numbers(question)}</li>'
+            f'<li value="{number}"><b>{right_answer(question)}</b><p class="quiet">{wrong_numbers(question)}</p></li>'
             for number, question in enumerate(one.questions, start=1)
             if question.kind == "number"
         )
-        body += f'<section class="wrong"><h2>{heading_of(one, words["paper"])}</h2><ol>{items}</ol></section>'
+        body += f'<section class="wrong"><h2>{paper_heading(one, words["paper"])}</h2><ol>{items}</ol></section>'
     return document(body, language, paper, title)
 
 
 def wrong_numbers(question):
     """Return the known wrong answers to a question with numbers, with the mistake behind each."""
-    wrong = [choice for choice in question.choices if not choice.right]
-    return " · ".join(f"<b>{inline(choice.text)}</b> {inline(choice.said)}" for choice in wrong)
+    return "<br>".join(f"<b>{inline(choice.text)}</b> {inline(choice.said)}" for choice in question.known)
 
 
-def heading_of(one, template):
+def paper_heading(one, template):
     """Return a heading with the number of a paper and the student's name."""
     return escape(" · ".join(filter(None, [template.format(number=one.number), one.name])))
 
@@ -135,15 +135,15 @@ def answers(papers, points, language, paper, title):
     title = title or words["exam"]
     for one in papers:
         sections = "".join(
-            answer_section(number, question, points, words) for number, question in enumerate(one.questions, start=1)
+            answer_section(number, question, points, language) for number, question in enumerate(one.questions, start=1)
         )
-        body += f'<div class="paper"><h1>{heading_of(one, words["answers_of"])}</h1>{sections}</div>'
+        body += f'<div class="paper"><h1>{paper_heading(one, words["answers_of"])}</h1>{sections}</div>'
     return document(body, language, paper, title, label(papers, words))
 
 
-def answer_section(number, question, points, words):
+def answer_section(number, question, points, language):
     """Return the right answer with its reason, and the mistakes behind the others."""
-    wrong = ""
+    words, wrong = interface(language), ""
     for letter, choice in zip(LETTERS, question.choices):
         if not choice.right:
             label = inline(choice.text) if question.kind == "number" else letter
@@ -152,5 +152,5 @@ def answer_section(number, question, points, words):
         f"<section>{heading(number, question, points, words)}"
         f"<p><b>{right_answer(question)}</b> {inline(question.right.said)}</p>"
         f'<p class="quiet">{words["mistakes"]}</p><ul class="quiet">{wrong}</ul>'
-        f'<p class="quiet">{question.place}</p></section>'
+        f'<p class="quiet">{escape(heading_of(question.place, language))}</p></section>'
     )

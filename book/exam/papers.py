@@ -39,18 +39,27 @@ def topics():
 def choose_names(chosen, count, seed, without=()):
     """Return the names of an exam's questions in the order of the book.
 
-    As many pages as possible are asked about, and four questions in ten have numbers, if the topics allow it. chosen,
-    without: topics and names of questions. Raise ValueError for an unknown one, and if there are too few questions.
+    Questions that are chosen by name are among them. As many pages as possible are asked about, and four questions in
+    ten have numbers, if the topics allow it. chosen, without: topics and names of questions. Raise ValueError for an
+    unknown one, and if there are too few questions.
     """
     wanted, unwanted = expand(chosen), {*expand(without)}
     names = [name for name in wanted if name not in unwanted]
-    if not 1 <= count <= len(names):
-        raise ValueError(f"{count} questions are asked for; {' '.join(chosen)} has 1 to {len(names)}")
+    sure = [name for name in chosen if name in names]
+    least = max(1, len({*sure}))
+    if not least <= count <= len(names):
+        raise ValueError(f"{count} questions are asked for; {' '.join(chosen)} gives {least} to {len(names)}")
     rng, drawn = random.Random(f"exam {seed}"), []
     for _ in range(DRAWS):
-        piles = [rng.sample(own, len(own)) for own in by_page(names)]
-        one = []
+        # first the pages about which no sure question asks
+        asked = {*map(bank.page_of, sure)}
+        others = [own for own in by_page(names) if bank.page_of(own[0]) not in asked]
+        piles = [rng.sample(own, len(own)) for own in others]
+        one = [*dict.fromkeys(sure)]
         while len(one) < count:
+            if not any(piles):
+                piles = [[name for name in own if name not in one] for own in by_page(names)]
+                piles = [rng.sample(own, len(own)) for own in piles]
             piles = [pile for pile in piles if pile]
             one += [pile.pop() for pile in rng.sample(piles, min(len(piles), count - len(one)))]
         drawn.append(one)

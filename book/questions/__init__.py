@@ -1,42 +1,50 @@
 """Short questions about the chapters: shown on the pages, printed as exams.
 
-- `words/<language>/<page>.toml`: the questions about a page. The English file also says where each answer is shown.
-- `numbers/<page>.py`: a function for each question whose numbers are drawn. It computes the right answer with the
-  companion, and the answers that known mistakes give.
+- `words/<language>/<page>.toml`: the texts of the questions about a page. The English file also says where each answer
+  is shown. `words/<language>.toml`: the words around the questions.
+- `numbers/<page>.py`: a function for each question whose numbers are drawn.
 - `bank.py` reads both: `ask("rnn/parameters", seed, language)`.
 - `from_checker.py` makes questions from those of the assignments' checker, `from_oral.py` from the grader's oral ones.
 - `markup.py` makes HTML of them. `book/site/extension/questions/` puts them on pages, `book/exam/` prints exams.
 
 A question in words:
 
-    [why_tanh]
-    place = "rnn#one-step"          # the cell that shows the answer
-    shows = "no longer grows"   # a text or number of that cell, so that a test fails when the cell changes
+    [two_results]
+    place = "rnn#two-results"                         # the cell that shows the answer
+    shows = "Then the state has one row for each layer"   # a text or number of this cell: a test fails if it is gone
     ask = "…"
     right = "…"
-    because = "…"               # shown with the right answer
+    because = "…"                                      # shown with the right answer
     wrong = [["a choice", "the mistake behind it"], …]   # at least three
 
-A question with numbers has the same name as its function, `{name}` for each value that the function draws, and instead
-of `right` and `wrong` a table with the words of each mistake:
+A question with numbers has no `right` and no `wrong`. Its texts have `{name}` for each value that is drawn, `because`
+also `{right}`. A table has the words of each mistake; for the others those of the checker are taken:
 
     [parameters]
     place = "rnn#h-n-has-layers"
+    shows = "216"
     ask = "How many numbers does `nn.RNN({input_size}, {hidden_size})` learn?"
     because = "…"
     [parameters.mistakes]
     one_bias = "Torch has two biases."
 
-Mistakes without words there have those of the checker. A question that shows wrong code has only the names of a
-question of the checker and of its mistakes, and needs no translation:
+A function of the same name, in `numbers/rnn.py`, draws and computes. The first mistake is the most likely one, and at
+least three have to give other answers than the right one:
 
-    [find_the_mistake]
-    place = "gru#four-equations"
-    checker = "gru_step"
-    mistakes = ["update_gate_inverted", …]   # at least four; the seed chooses the one that is right
+    def parameters(rng):  # a random.Random
+        input_size, hidden_size = rng.sample(range(3, 30), 2)
+        right = count(RNN(input_size, hidden_size))
+        mistakes = {"one_bias": right - hidden_size, …}
+        return Numbers(right, mistakes, {"input_size": input_size, "hidden_size": hidden_size})
 
-A question that changes one line of right code, as the grader's oral questions do, has only the name of a question of
-the checker (`changed = "gru_step"`); the changed code is run.
+`tests/questions/recomputed/rnn.py` has a function `parameters(input_size, hidden_size)` that computes the answer in
+another way. A question that shows wrong code needs no texts and no translation: `checker` is a question of the checker,
+and `mistakes` names at least four of its mistakes, one of which the seed chooses. The same is true of a question that
+changes one line of right code, `changed = "gru_step"`: the changed code is run.
+
+A page shows the first five questions of its file; exams use all. Other languages have the same names in the same
+order, with texts alone; until they have one, its test fails for them. `make exam TOPICS=rnn LIST=yes` prints the
+questions, and `python -m pytest tests/questions -k rnn` tests them.
 
 Texts are Markdown: code, emphasis and blocks of code, no links, no formulas in dollars. Write σ, ⊙, h_t.
 """

@@ -16,13 +16,18 @@ TRIES = 100  # draws until all choices differ
 
 @dataclass(frozen=True)
 class Question:
-    """A question as it is asked. kind: words, number or code. place: page#cell that shows the answer."""
+    """A question as it is asked.
+
+    kind: words, number or code. place: page#cell that shows the answer. known: all known wrong answers of a question
+    with numbers, of which `choices` has some.
+    """
 
     name: str
     kind: str
     place: str
     ask: str
     choices: tuple
+    known: tuple = ()
 
     @property
     def page(self):
@@ -85,10 +90,11 @@ def ask(name, seed, language=ORIGINAL):
     kind, rng = kind_of(entry), random.Random(f"{name} {seed}")
     if kind == "code":
         text, choices = (find_mistake if "checker" in entry else change_line)(entry, rng, language)
-    else:
-        translated = entry | entries(page, language).get(key, {})
-        text, choices = (with_words if kind == "words" else with_numbers)(name, translated, rng, language)
-    return Question(name, kind, place_of(name), text, tuple(choices))
+        return Question(name, kind, place_of(name), text, tuple(choices))
+    translated = entry | entries(page, language).get(key, {})
+    if kind == "words":
+        return Question(name, kind, place_of(name), *with_words(translated, rng))
+    return Question(name, kind, place_of(name), *with_numbers(name, translated, rng, language))
 
 
 def change_line(entry, rng, language):
@@ -98,10 +104,10 @@ def change_line(entry, rng, language):
     return changed_line(entry, rng, language)
 
 
-def with_words(_name, entry, rng, _language):
+def with_words(entry, rng):
     """Return the text and the shuffled choices of a question in words."""
     wrong = [Choice(text, False, said) for text, said in rng.sample(entry["wrong"], WRONG)]
-    return entry["ask"], shuffled([Choice(entry["right"], True, entry["because"]), *wrong], rng)
+    return entry["ask"], tuple(shuffled([Choice(entry["right"], True, entry["because"]), *wrong], rng))
 
 
 def draw_numbers(name, rng) -> Numbers:
@@ -117,22 +123,30 @@ def draw_numbers(name, rng) -> Numbers:
 
 
 def with_numbers(name, entry, rng, language):
-    """Return the text and the choices of a question whose numbers are drawn, the smallest answer first."""
+    """Return the text, the choices and all known mistakes of a question whose numbers are drawn.
+
+    The first mistake of the question, which is the most likely one, is always a choice. Numbers stand in their order.
+    """
     numbers = draw_numbers(name, rng)
     right = show(numbers.right, numbers.digits)
     values = {key: show(value) for key, value in numbers.values.items()} | {"right": right}
-    choices = [Choice(right, True, fill(entry["because"], values))]
-    for mistake in rng.sample(sorted(numbers.mistakes), WRONG):
-        said = fill(words_of_mistake(mistake, entry, language), values)
-        choices.append(Choice(show(numbers.mistakes[mistake], numbers.digits), False, said))
+    known = [
+        Choice(show(value, numbers.digits), False, fill(words_of_mistake(mistake, entry, language), values))
+        for mistake, value in numbers.mistakes.items()
+    ]
+    choices = [Choice(right, True, fill(entry["because"], values)), known[0], *rng.sample(known[1:], WRONG - 1)]
     if isinstance(numbers.right, int | float):
         choices.sort(key=lambda choice: float(choice.text.replace("−", "-")))
     else:
         choices = shuffled(choices, rng)
-    return fill(entry["ask"], values), choices
+    return fill(entry["ask"], values), tuple(choices), tuple(known)
 
 
 def words_of_mistake(mistake, entry, language):
     """Return what a mistake is: the question's own words, else the checker's."""
-    own = entry.get("mistakes", {}).get(mistake)
-    return own or of_mistake(mistake, language)["says"]
+    if own := entry.get("mistakes", {}).get(mistake):
+        return own
+    try:
+        return of_mistake(mistake, language)["says"]
+    except KeyError as error:
+        raise KeyError(f"mistake {mistake!r} has words neither in its question nor in the checker") from error

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from pathlib import Path
 
@@ -57,9 +58,14 @@ def show(value, digits=None):
     if isinstance(value, tuple):
         return f"`{value}`"
     if isinstance(value, float):
-        text = f"{value:g}" if digits is None else f"{value:.{digits}f}"
+        text = f"{value:g}" if digits is None else str(round_half_up(value, digits))
         value = text.removeprefix("-") if not float(text) else text
     return re.sub(r"^-(?=[\d.]+$)", "−", str(value))
+
+
+def round_half_up(value, digits):
+    """Return a number rounded as at school: 0.355 is 0.36, also if its float is a little less."""
+    return Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
 
 
 def shuffled(choices, rng):

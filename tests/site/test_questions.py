@@ -43,7 +43,7 @@ def test_parts_end_with_their_last_chapter():
 def test_each_chapter_asks_between_sections_and_at_its_end(site, language, page):
     html = page_soup(site, language, page)
     quizzes = html.select(".quiz")
-    names = [quiz["data-name"] for quiz in quizzes]
+    names = [quiz["data-name"].removeprefix(f"{page} ") for quiz in quizzes]
     back = earlier(page)
     assert sorted(names) == sorted([*bank.names(page), *([back] if back else [])])
     last = html.select("article section")[-1] if not html.select("#can-do") else html.select_one("#can-do")
@@ -57,7 +57,7 @@ def test_each_chapter_asks_between_sections_and_at_its_end(site, language, page)
 def test_the_page_says_which_choice_is_right(site, language, page):
     html, letters = page_soup(site, language, page), []
     for number, quiz in enumerate(html.select(".quiz"), start=1):
-        question = bank.ask(quiz["data-name"], page, language)
+        question = bank.ask(quiz["data-name"].removeprefix(f"{page} "), page, language)
         said = quiz.select(".said")
         right = [position for position, choice in enumerate(said) if choice.has_attr("data-right")]
         assert right == [question.choices.index(question.right)] and len(said) == len(question.choices)
@@ -70,16 +70,26 @@ def test_the_page_says_which_choice_is_right(site, language, page):
     assert html.select_one(".quiz-key").get_text().endswith(f"{' · '.join(letters)}")
 
 
+def choose_wrong(quiz, last=False):
+    wrong = quiz.locator("li:has(.said:not([data-right])) input")
+    (wrong.last if last else wrong.first).check()
+
+
+def choose_right(quiz):
+    quiz.locator("li:has(.said[data-right]) input").check()
+
+
 def test_answers_stay_in_the_browser_and_are_listed_at_the_end_of_the_part(browser, address):
     with opened(browser, f"{address}/en/gru.html") as page:
         quizzes = page.locator(".quiz")
         wrong, right = quizzes.nth(0), quizzes.nth(1)
-        wrong.locator("li:has(.said:not([data-right])) input").first.check()
+        choose_wrong(wrong)
         assert wrong.locator(".said:visible").count() == 1
-        assert wrong.get_by_role("status").text_content() == wrong.locator(".said:visible").text_content()
-        wrong.locator("li:has(.said[data-right]) input").check()
-        assert "data-right" in wrong.locator(".said:visible").evaluate("node => node.outerHTML")
-        right.locator("li:has(.said[data-right]) input").check()
+        said = wrong.locator(".said:visible").text_content()
+        assert wrong.get_by_role("status").text_content().replace(" ", "") == said.replace(" ", "").replace("\n", "")
+        choose_right(wrong)
+        assert wrong.locator(".said[data-right]:visible").count() == wrong.locator(".said:visible").count() == 1
+        choose_right(right)
         chosen = wrong.locator("input:checked").get_attribute("value")
         page.reload()
         assert quizzes.nth(0).locator("input:checked").get_attribute("value") == chosen
@@ -89,13 +99,55 @@ def test_answers_stay_in_the_browser_and_are_listed_at_the_end_of_the_part(brows
         asked = quizzes.nth(0).locator(".quiz-head + *").text_content().strip()
         page.goto(f"{address}/en/comparing.html")
         again = page.locator(".again")
-        assert again.locator("li p").all_text_contents() == [asked]
-        assert again.locator("li a").text_content().startswith("GRU: the LSTM with less · ")
-        assert again.locator("li a").get_attribute("href").startswith("gru.html#")
+        assert re.findall(r"\d+", again.locator(".counted").text_content())[::2] == ["2", "1"]
+        assert again.locator("li").count() == 1 and again.locator("li p").text_content() == f"{asked} Right since then."
+        place, question = again.locator("li a").all()
+        assert place.text_content().startswith("GRU: the LSTM with less · ")
+        assert (
+            place.get_attribute("href").startswith("gru.html#")
+            and question.get_attribute("href") == "gru.html#question-1"
+        )
+
+        # Clearing the list keeps the answers.
         again.get_by_role("button").click()
-        assert again.is_hidden()
-        page.reload()
-        assert again.is_hidden()
+        assert again.locator("ul").is_hidden() and again.locator(".counted").is_visible()
+        page.goto(f"{address}/en/gru.html")
+        assert quizzes.nth(0).locator("input:checked").get_attribute("value") == chosen
+        page.goto(f"{address}/en/comparing.html")
+        assert again.locator("ul").is_hidden()
+
+
+def test_a_question_that_comes_back_is_asked_anew(browser, address):
+    """Answer a question on its page, and look for it on the page that asks it again."""
+    back = next(page for page in editions()[0].road if (earlier(page) or "").startswith("lstm/"))
+    name = earlier(back)
+    with opened(browser, f"{address}/en/lstm.html") as page:
+        own = page.locator(f".quiz[data-name='lstm {name}']")
+        choose_right(own)
+        chosen = own.locator("input:checked").get_attribute("value")
+        page.goto(f"{address}/en/{back}.html")
+        repeated = page.locator(f".quiz[data-name='{back} {name}']")
+        assert repeated.locator("input:checked").count() == 0
+        choose_wrong(repeated)
+        page.goto(f"{address}/en/lstm.html")
+        assert own.locator("input:checked").get_attribute("value") == chosen
+
+
+def test_arrow_keys_answer_nothing_until_a_choice_is_confirmed(browser, address):
+    with opened(browser, f"{address}/en/gru.html") as page:
+        quiz, stored = page.locator(".quiz").first, lambda: page.evaluate("localStorage.getItem('answers')")
+        quiz.locator("input").first.focus()
+        for _ in range(3):
+            page.keyboard.press("ArrowDown")
+        assert quiz.locator("input").nth(3).is_checked()
+        assert quiz.locator(".said:visible").count() == 0 and stored() is None
+        page.keyboard.press("Enter")
+        assert quiz.locator("li").nth(3).locator(".said").is_visible() and stored()
+        other = page.locator(".quiz").nth(1)
+        other.locator("input").first.focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Tab")  # leaves the choices
+        other.locator("li").nth(1).locator(".said").wait_for()
 
 
 def test_guesses_are_shown_again_at_the_end(browser, address):

@@ -6,17 +6,16 @@ questions.js stores answers in the browser, and lists at the end of a part what 
 
 import json
 import posixpath
-import re
 import tomllib
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book.editions import BOOK, ORIGINAL
 from book.questions import bank
 from book.questions.markup import attribute, blocks, inline
 from book.questions.parts import WORDS, interface
+from book.questions.places import heading_of
 from book.site.extension.interface_words import edition_of
 from book.site.extension.questions.choose import choose, part_that_ends
 
@@ -56,7 +55,7 @@ class InsertQuestions(SphinxTransform):
 
     def question(self, question, number, from_earlier):
         """Return the HTML of a question. Each choice has its answer below it, which appears when it is chosen."""
-        words, name = self.words, attribute(question.name)
+        words, name = self.words, attribute(f"{self.page} {question.name}")  # it may be asked again on another page
         head = words["question"].format(number=number)
         if from_earlier:
             head += f" · {words['earlier']}"
@@ -70,30 +69,13 @@ class InsertQuestions(SphinxTransform):
                 f' <span>{inline(choice.text)}</span></label><div class="said"'
                 f"{' data-right' if choice.right else ''}>{said}</div></li>"
             )
-        anchor = f"question-{question.name.replace('/', '-')}"
+        anchor, title = f"question-{number}", attribute(heading_of(question.place, self.language))
         return (
             f'<div class="quiz" id="{anchor}" role="group" aria-labelledby="{anchor}-head" data-name="{name}"'
-            f' data-place="{self.link(question.place)}" data-title="{attribute(self.title(question.place))}">'
+            f' data-place="{self.link(question.place)}" data-title="{title}">'
             f'<p class="quiz-head" id="{anchor}-head">{head}</p>'
             f"{blocks(question.ask)}<ol>{items}</ol></div>"
         )
-
-    def title(self, place):
-        """Return the chapter's and the section's heading of a place, as plain text."""
-        page, _, cell = place.partition("#")
-        folder = edition_of(self.app).folder
-        path = folder / f"{page}.ipynb"
-        path = path if path.is_file() else BOOK / ORIGINAL / path.name
-        chapter = section = ""
-        for one in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            first = "".join(one["source"]).partition("\n")[0]
-            if one["cell_type"] == "markdown" and first.startswith("# "):
-                chapter = first
-            if one["cell_type"] == "markdown" and first.startswith("## "):
-                section = first
-            if one["id"] == cell:
-                break
-        return " · ".join(plain(heading) for heading in (chapter, section) if heading)
 
     def link(self, place):
         page, _, cell = place.partition("#")
@@ -108,10 +90,12 @@ class InsertQuestions(SphinxTransform):
         html = f'<p class="quiz-key">{words["key"].format(answers=" · ".join(letters))}</p>'
         html += f'<div class="guesses" hidden><p class="quiz-head">{words["guesses"]}</p><ul></ul></div>'
         if chapters := part_that_ends(self.page):
+            asked = sum(len(choose(page, {}).names()) for page in chapters)
             html += (
-                f'<div class="again" hidden data-pages="{" ".join(chapters)}"><p class="quiz-head">'
-                f"{words['part_done']}</p><p>{words['part_hint']}</p><ul></ul>"
-                f'<button type="button">{words["clear"]}</button></div>'
+                f'<div class="again" hidden data-pages="{" ".join(chapters)}" data-all="{asked}"'
+                f' data-answered="{attribute(words["answered"])}" data-since="{attribute(words["since"])}">'
+                f'<p class="quiz-head" tabindex="-1">{words["part_done"]}</p><p class="counted"></p>'
+                f'<div><p>{words["part_hint"]}</p><ul></ul><button type="button">{words["clear"]}</button></div></div>'
             )
         return html
 
@@ -129,11 +113,6 @@ class InsertQuestions(SphinxTransform):
                 f' <textarea rows="2"></textarea><small>{words["guess_hint"]}</small></label>'
             )
             place.parent.insert(following + 1, raw(html))
-
-
-def plain(heading):
-    """Return a Markdown heading as plain text."""
-    return re.sub(r"[`*$\\]|^#+ ", "", heading)
 
 
 def is_place(cell):
