@@ -69,13 +69,13 @@ class Batch:
 
     again: students to grade again. questions: those to grade again for all students. fresh: draw new probes for these.
     variants: give each student the variants of their own name. similar: compare students' code. course: class list and
-    due dates.
+    due dates. listed: the folder's `class_zip.Submissions`, if archives in it are unpacked.
     """
 
     def __init__(
         self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print,
         course=None,
-        questions=(), similar=False,
+        questions=(), similar=False, listed=None,
     ):  # fmt: skip
         self.folder = Path(folder).resolve()
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
@@ -85,7 +85,7 @@ class Batch:
         for subfolder in ("done", "feedback", "review", "appeals"):
             (self.output / subfolder).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts on this machine
-        submissions = folders.students(folder)
+        submissions = listed.paths if listed else folders.students(folder)
         output = os.path.realpath(self.output)
         self.submissions = {name: path for name, path in submissions.items() if os.path.realpath(path) != output}
         self.names = sorted(self.submissions) if variants else None
@@ -93,7 +93,8 @@ class Batch:
         self.files = {name: cache.hash_files(path) for name, path in self.submissions.items()}
         self.digests = {name: cache.cache_key(files, settings) for name, files in self.files.items()}
         self.seeds = {question: judge.draw_seed() for question in all_questions()}
-        self.hidden = [str(self.folder), str(self.output.resolve()), str(Path(__file__).resolve().parent)]
+        unpacked = [str(folder) for folder in listed.unpacked] if listed else []
+        self.hidden = [str(self.folder), *unpacked, str(self.output.resolve()), str(Path(__file__).resolve().parent)]
         self.graded, self.unassigned, self.old_seeds, self.parts, self.languages, self.todo = {}, {}, {}, {}, {}, []
         self.again, self.similar = frozenset(again), similar
         self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]

@@ -5,21 +5,23 @@ import signal
 import sys
 import time
 import zipfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from assignments.batch import Batch
 from assignments.grade.judge import time_limits
 from assignments.lms.course import from_arguments
-from assignments.read import folders
+from assignments.read import class_zip, folders
 from assignments.read.names import match_names, page_name
 from assignments.report import all_reports
 from assignments.submission import on_termination
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
 
-DESCRIPTION = """From a folder of submissions to grades: python -m assignments SUBMISSIONS --output grades/
+DESCRIPTION = """From submissions to grades: python -m assignments SUBMISSIONS --output grades/
 
-SUBMISSIONS holds a folder or a notebook for each student, named as the student. What is written:
+SUBMISSIONS is the zip file that Canvas or Moodle hands out, or a folder: of such files, or with a folder or a notebook
+for each student, named as the student. What is written:
 
     grades/grades.csv          student, question, points, mistake
     grades/gradebook.db        nbgrader's gradebook
@@ -47,6 +49,7 @@ A score that was given by hand in the gradebook stays, and all pages show it, ho
 --again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
 --question NAME does so for one question of all students, and leaves everything else as it is stored.
 """
+MAX_PRINTED = 20  # entries with something odd
 
 
 def positive(text):
@@ -62,34 +65,54 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-def check_submissions(folder):
-    """Raise ValueError if the path is no folder of submissions; print which of them are archives of a class."""
-    if folder.is_file():
-        unpacked = "Unzip it, and give" if zipfile.is_zipfile(folder) else "Give"
+def list_submissions(source, at_end):
+    """Return the `Submissions` of a folder or a zip file; print what is odd about archives.
+
+    Raise ValueError if there are none. at_end: an ExitStack, by which temporary folders are deleted.
+    """
+    if source.is_file() and not zipfile.is_zipfile(source):
         raise ValueError(
-            f"{folder} is a file. {unpacked} the folder that holds a folder or a notebook for each student."
+            f"{source} is no zip file, or is damaged or cut off. Give the zip file that Canvas or Moodle hands out, or"
+            " a folder that holds a folder or a notebook for each student."
         )
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}")
-    submissions = folders.students(folder)
-    if not submissions:
-        skipped = folders.skipped_entries(folder)
-        held = f"only links and hidden entries ({', '.join(skipped[:20])})" if skipped else "nothing"
+    if not source.exists():
+        raise ValueError(f"there is no file or folder {source}")
+    listed = class_zip.submissions(source, at_end)
+    if not listed.paths:
+        held = f"only links and hidden entries ({', '.join(listed.skipped[:20])})" if listed.skipped else "nothing"
         raise ValueError(
-            f"{folder} holds no submissions: {held}. It should hold a folder or a notebook for each student."
+            f"{source} holds no submissions: {held}. It should hold a folder or a notebook for each student."
         )
     of_classes = {
-        path.name: students for path in submissions.values() if (students := folders.students_in_archive(path))
+        path.name: students for path in listed.paths.values() if (students := folders.students_in_archive(path))
     }
     for name, students in of_classes.items():
         print(f"{name} holds the files of {len(students)} students ({', '.join(students[:3])}, …) and is not graded.")
-    if len(of_classes) == len(submissions):
+    if len(of_classes) == len(listed.paths):
         raise ValueError("Unzip the archive, and give the folder with what was in it.")
+    return listed
+
+
+def print_oddities(listed):
+    """Print the entries that are not looked at, and what is odd about the entries of archives."""
+    if listed.skipped:
+        print(
+            "Not looked at, as links are not followed and hidden entries are nobody's:"
+            f" {', '.join(listed.skipped[:MAX_PRINTED])}"
+        )
+    for archive, entry, reason in listed.odd[:MAX_PRINTED]:
+        print(f"{': '.join(filter(None, (archive, entry)))} {reason}.")
+    if len(listed.odd) > MAX_PRINTED:
+        print(f"… and {len(listed.odd) - MAX_PRINTED} more.")
 
 
 def main():
     parser = argparse.ArgumentParser(description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("submissions", help="the folder with a folder or a notebook for each student")
+    parser.add_argument(
+        "submissions",
+        help="the zip file from Canvas or Moodle, a folder of them, or a folder with a folder or a notebook for each"
+        " student",
+    )
     parser.add_argument("--output", default="grades", help="where grades and feedback go (grades/)")
     parser.add_argument("--assignment", action="append", default=[], help="grade this assignment only; may be repeated")
     parser.add_argument("--lang", help="the language of all feedback; without it that of each notebook")
@@ -125,33 +148,40 @@ def main():
         parser.error("--fresh goes with --again STUDENT or --question NAME")
     if arguments.again and arguments.question:
         parser.error("--again grades all of a student, --question one question of all: ask for one of the two")
+    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that the terminal lacks
+    on_termination(interrupt)
+    try:
+        with ExitStack() as at_end:
+            run(parser, arguments, at_end)
+    except KeyboardInterrupt:
+        sys.exit("Interrupted. The same command continues.")
+
+
+def run(parser, arguments, at_end):
+    """Grade as the command's arguments say. at_end: an ExitStack, by which temporary folders are deleted."""
     try:  # before anything is graded or written
-        check_submissions(Path(arguments.submissions))
-        again = match_names(arguments.again, folders.students(arguments.submissions), "submission of")
+        listed = list_submissions(Path(arguments.submissions), at_end)
+        again = match_names(arguments.again, listed.paths, "submission of")
         match_names(arguments.question, all_questions(), "question")
         match_names(
             arguments.assignment, {question.assignment: None for question in all_questions().values()}, "assignment"
         )
-        course = from_arguments(arguments)
+        course = from_arguments(arguments, listed.paths)
     except (ValueError, OSError) as error:
         parser.error(error)
-    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that the terminal lacks
     for line in messages.untranslated_notice(arguments.lang or "en"):
         print(line)
-    if skipped := folders.skipped_entries(arguments.submissions):
-        print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(skipped[:20])}")
+    print_oddities(listed)
     limits = time_limits(arguments.seconds) if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()
-    on_termination(interrupt)
     try:
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again,
             arguments.fresh,
             arguments.variants, course=course, questions=arguments.question, similar=arguments.similar,
+            listed=listed,
         ).grade(arguments.workers)  # fmt: skip
-    except KeyboardInterrupt:
-        sys.exit("Interrupted. The same command continues.")
     except OSError as error:
         sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
     if protections := all_reports.describe_protections(all_reports.common_protections(graded.values())):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from assignments.grade import cache
 from assignments.lms import due_dates, roster, submission_times, summary_sections, upload
-from assignments.read import folders
 from assignments.report import pages
 from assignments.report.pages import format_number
 from companion.check.engine.question import all_questions
@@ -291,10 +290,10 @@ class Course:
             self.notes.append(("no_numbers", {}))
 
 
-def from_arguments(arguments):
+def from_arguments(arguments, submissions):
     """Return the course that the command's arguments describe, or None without any.
 
-    Print what an earlier run knew and this one leaves out.
+    submissions: {student: path}. Print what an earlier run knew and this one leaves out.
     """
     old_files = [name for name in ("canvas.csv", "moodle.csv") if (Path(arguments.output) / name).exists()]
     if old_files and not arguments.roster:
@@ -304,7 +303,7 @@ def from_arguments(arguments):
             print(pages.words("en")["roster"]["no_dates"])
         return None
     output = Path(arguments.output).resolve()
-    paths = {name: path for name, path in folders.students(arguments.submissions).items() if path.resolve() != output}
+    paths = {name: path for name, path in submissions.items() if path.resolve() != output}
     return Course(paths, arguments.assignment, arguments.roster, arguments.column, arguments.dates)
 
 

@@ -1,6 +1,7 @@
 """Fixtures of the grader's tests."""
 
 import shutil
+import signal
 import subprocess
 from functools import partial
 
@@ -9,6 +10,15 @@ import pytest
 from assignments.batch import Batch
 from assignments.report import grade_tables
 from assignments.submission import Grader
+
+
+@pytest.fixture(autouse=True)
+def signals():
+    """Restore what the grader's command sets for signals."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
