@@ -24,7 +24,8 @@
 # make exam TOPICS="1 2 gru" STUDENTS=30  make an exam with a paper for each student, and its key, in _build/exam/; without
 #                 TOPICS it lists the topics, with LIST=yes their questions. Also QUESTIONS=12, MINUTES=45, SEED=…, LANGUAGE=ja, PAPER=Letter, TITLE="…",
 #                 WITHOUT="memory gru/parameters", OUTPUT=folder
-# make grade SUBMISSIONS=folder  grade all submissions, into grades/
+# make grade SUBMISSIONS=submissions.zip  grade all submissions, into grades/: the zip file from Canvas or Moodle, or a
+#                 folder. Also ROSTER=class.csv, DATES=course.toml, GRADES=folder
 # make clean      remove everything that was built
 
 LANGUAGE ?= en
@@ -127,8 +128,9 @@ exam: $(ENVIRONMENT)
 		$(foreach option,SEED STUDENTS QUESTIONS PAPER TITLE MINUTES OUTPUT,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))"))
 
 grade: $(ENVIRONMENT)
-	$(if $(SUBMISSIONS),,$(error Which folder? make grade SUBMISSIONS=folder))
-	$(BIN)/python -m assignments "$(SUBMISSIONS)" --output "$(GRADES)"
+	$(if $(SUBMISSIONS),,$(error Which submissions? make grade SUBMISSIONS=submissions.zip))
+	$(BIN)/python -m assignments "$(SUBMISSIONS)" --output "$(GRADES)" \
+		$(foreach option,ROSTER DATES,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))"))
 
 clean:
 	rm -rf _build .hypothesis .pytest_cache *.egg-info small_torch/src/*.egg-info
