@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from assignments.batch import Batch
+from assignments.dry_run import print_dry_run
 from assignments.grade.judge import time_limits
 from assignments.lms.course import from_arguments
 from assignments.read import class_zip, folders
@@ -48,6 +49,8 @@ Several batches, of one assignment each, may go to one output folder: the latest
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
 --again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
 --question NAME does so for one question of all students, and leaves everything else as it is stored.
+--dry-run grades nothing and writes nothing: it says which assignment each submission is of, which files are odd, with
+--roster who is missing, and about how long grading takes.
 """
 MAX_PRINTED = 20  # entries with something odd
 
@@ -143,6 +146,9 @@ def main():
     parser.add_argument(
         "--own-code", action="store_true", help="ask about each right answer what a change to it would do"
     )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="grade and write nothing: say what was sent, and who is missing"
+    )
     arguments = parser.parse_args()
     if arguments.fresh and not arguments.again + arguments.question:
         parser.error("--fresh goes with --again STUDENT or --question NAME")
@@ -172,6 +178,8 @@ def run(parser, arguments, at_end):
     for line in messages.untranslated_notice(arguments.lang or "en"):
         print(line)
     print_oddities(listed)
+    if arguments.dry_run:
+        return print_dry_run(listed.paths, course, arguments)
     limits = time_limits(arguments.seconds) if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()

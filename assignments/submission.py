@@ -206,10 +206,12 @@ class GradingProcess:
     On Linux it is forked with all modules in memory; torch has no threads yet, since nothing was computed.
     """
 
+    serve = staticmethod(serve)
+
     def __init__(self, *arguments):
         context = get_context("fork" if LINUX else "spawn")
         self.connection, far_end = context.Pipe()
-        self.process = context.Process(target=serve, args=(far_end, *arguments), daemon=True)
+        self.process = context.Process(target=self.serve, args=(far_end, *arguments), daemon=True)
         self.process.start()
         far_end.close()
 

@@ -78,16 +78,19 @@ class Course:
         indexes = self.students_of(submission)
         return indexes[0] if len(indexes) == 1 else submission
 
+    def find_targets(self, results):
+        """Find which assignments are graded: those asked for, or those that a tenth of the submissions answer."""
+        counts = Counter(name for result in results.values() for name in result["assignments"])
+        self.targets = self.targets or [name for name, count in counts.items() if 10 * count >= len(results)]
+
     # Times of submissions
 
     def record_times(self, output, results):
         """Record when the submissions of this batch were sent, and which assignments it is about.
 
-        These are the ones asked for, or those that at least a tenth of the submissions answer. results: {submission:
-        result}.
+        results: {submission: result}.
         """
-        counts = Counter(name for result in results.values() for name in result["assignments"])
-        self.targets = self.targets or [name for name, count in counts.items() if 10 * count >= len(results)]
+        self.find_targets(results)
         self.sent_times = read_times(output)
         if not self.dates:
             self.notes += [("no_dates", {})] if self.sent_times else []
@@ -203,9 +206,8 @@ class Course:
         words = pages.words("en")["roster"]
         for key, values in self.notes:
             say(words[key].format(**values))
-        for key, submissions, about in summary_sections.problems(self, all_graded):
-            details = f" ({'; '.join(about)})" if about else ""
-            say(f"{', '.join(submissions)}: {words[key]}{details}")
+        for line in summary_sections.lines(self, all_graded):
+            say(line)
         for item in self.items:
             if item["late"] is None:
                 say(f"{item['entry']}, {item['assignment']}: {pages.words('en')['dates'][item['why']]}")

@@ -41,6 +41,15 @@ def problems(course, all_graded):
     return rows
 
 
+def lines(course, all_graded):
+    """Return the problems as lines for the terminal."""
+    words = pages.words("en")["roster"]
+    return [
+        f"{', '.join(submissions)}: {words[key]}" + (f" ({'; '.join(about)})" if about else "")
+        for key, submissions, about in problems(course, all_graded)
+    ]
+
+
 def sections(course, all_graded, names, language):
     """Return the sections of the summary: (anchor, title, HTML)."""
     links = {
