@@ -75,7 +75,7 @@ def test_copying_leaves_the_code_as_it_is(browser, fake_live_address):
             book.cell(0).locator(".copybtn").tap()
             page.locator(".copybtn.success").wait_for()
             copied.append(page.evaluate("navigator.clipboard.readText()"))
-            assert not page.get_by_role("textbox").count()
+            assert not page.locator(".cell").get_by_role("textbox").count()
             page.evaluate("document.querySelector('.copybtn.success').classList.remove('success')")
         assert [text.rstrip("\n") for text in copied] == [
             page_scripts.read_cells(NOTEBOOK)[0]["source"],
@@ -86,7 +86,7 @@ def test_copying_leaves_the_code_as_it_is(browser, fake_live_address):
             "1"
         }
         book.cell(0).locator("pre").first.tap(position={"x": 40, "y": 20})
-        page.get_by_role("textbox").wait_for()
+        page.locator(".cell").get_by_role("textbox").wait_for()
 
 
 def test_a_figure_whose_python_is_gone_says_so(browser, fake_live_address):
@@ -138,7 +138,7 @@ def test_the_editor_is_loaded_with_python_and_again_after_a_failure(browser, fak
         book.says(book.words["no_editor"].format(why=""))
         book.page.unroute("**/live/editor.js*")
         book.button(0, "edit").click()
-        book.page.get_by_role("textbox").wait_for()
+        book.page.locator(".cell").get_by_role("textbox").wait_for()
         book.says("Python is ready")
 
 

@@ -245,7 +245,7 @@ def test_keys(browser, fake_live_address):
         book.load()
         book.button(0, "Edit").focus()
         page.keyboard.press("Enter")
-        page.locator("textarea").wait_for()
+        page.locator(".cell textarea").wait_for()
         book.code(0).press("Control+Enter")
         book.says("Python is ready")
         assert book.code(0).evaluate("button => button === document.activeElement")
