@@ -248,7 +248,7 @@ unrolled.rank = (searchTerms) => {
   for (const page of pages) {
     const likeness = unrolled.bestNames.get(page.page)?.likeness ?? 0;
     page.score *= 1 + 0.5 * likeness ** 3;
-    if (likeness < 1 && unrolled.asking.test(docnames[page.page])) page.score *= 0.5; // chapters explain
+    if (likeness < 1 && unrolled.asking.test(docnames[page.page])) page.score *= 0.3; // chapters explain
   }
   return pages.filter((page) => page.has > 0.25 * most).sort((a, b) => b.score - a.score);
 };
