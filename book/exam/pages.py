@@ -42,8 +42,7 @@ def label(papers, words):
     """Return a style that puts number and name of a paper below each of its pages, if it is the only one."""
     if len(papers) > 1:
         return ""
-    text = " · ".join(filter(None, [words["paper"].format(number=papers[0].number), papers[0].name]))
-    text = text.replace("\\", r"\5c ").replace('"', r"\22 ").replace("<", r"\3c ")
+    text = paper_heading(papers[0], words["paper"]).replace("\\", r"\5c ").replace('"', r"\22 ").replace("<", r"\3c ")
     return f'@page {{ @bottom-left {{ content: "{text}" }} }}'
 
 
@@ -115,7 +114,9 @@ def key(papers, points, language, paper, title):
             for number, question in enumerate(one.questions, start=1)
             if question.kind == "number"
         )
-        body += f'<section class="wrong"><h2>{paper_heading(one, words["paper"])}</h2><ol>{items}</ol></section>'
+        body += (
+            f'<section class="wrong"><h2>{escape(paper_heading(one, words["paper"]))}</h2><ol>{items}</ol></section>'
+        )
     return document(body, language, paper, title)
 
 
@@ -126,7 +127,7 @@ def wrong_numbers(question):
 
 def paper_heading(one, template):
     """Return a heading with the number of a paper and the student's name."""
-    return escape(" · ".join(filter(None, [template.format(number=one.number), one.name])))
+    return " · ".join(filter(None, [template.format(number=one.number), one.name]))
 
 
 def answers(papers, points, language, paper, title):
@@ -137,7 +138,7 @@ def answers(papers, points, language, paper, title):
         sections = "".join(
             answer_section(number, question, points, language) for number, question in enumerate(one.questions, start=1)
         )
-        body += f'<div class="paper"><h1>{paper_heading(one, words["answers_of"])}</h1>{sections}</div>'
+        body += f'<div class="paper"><h1>{escape(paper_heading(one, words["answers_of"]))}</h1>{sections}</div>'
     return document(body, language, paper, title, label(papers, words))
 
 

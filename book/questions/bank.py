@@ -57,10 +57,10 @@ def names(page):
     return [f"{page}/{name}" for name in entries(page)]
 
 
-def entry_of(name):
-    """Return the English entry of a question."""
+def entry_of(name, language=ORIGINAL):
+    """Return the entry of a question in a language."""
     page, _, key = name.partition("/")
-    return entries(page)[key]
+    return entries(page, language)[key]
 
 
 def page_of(name):
@@ -74,8 +74,7 @@ def kind_of(entry):
 
 def place_of(name):
     """Return page#cell, the place that shows the answer of a question."""
-    page, _, key = name.partition("/")
-    return entries(page)[key]["place"]
+    return entry_of(name)["place"]
 
 
 def ask(name, seed, language=ORIGINAL):

@@ -1,34 +1,21 @@
 """Headings of the places that show the answers."""
 
-import json
 import re
 from functools import cache
 
-from book.editions import BOOK, ORIGINAL
+from book.chapter_headings import headings
+from book.editions import ORIGINAL
 
-
-@cache
-def headings(page, language):
-    """Return cell → the headings of its chapter and its section as plain text, such as "GRU · Shapes"."""
-    path = BOOK / language / f"{page}.ipynb"
-    path = path if path.is_file() else BOOK / ORIGINAL / path.name
-    found, chapter, section = {}, "", ""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        first = "".join(cell["source"]).partition("\n")[0]
-        if cell["cell_type"] == "markdown" and first.startswith("# "):
-            chapter = first
-        if cell["cell_type"] == "markdown" and first.startswith("## "):
-            section = first
-        found[cell["id"]] = " · ".join(plain(heading) for heading in (chapter, section) if heading)
-    return found
+headings = cache(headings)
 
 
 def heading_of(place, language):
-    """Return the headings of a place, page#cell."""
+    """Return the chapter's title and the heading of a place, page#cell, as plain text: "GRU · Shapes"."""
     page, _, cell = place.partition("#")
-    return headings(page, language)[cell]
+    found = headings(language, page) or headings(ORIGINAL, page)
+    return " · ".join(plain(heading) for heading in found[cell] if heading)
 
 
 def plain(heading):
     """Return a Markdown heading as plain text."""
-    return re.sub(r"[`*$\\]|^#+ ", "", heading)
+    return re.sub(r"[`*$\\]", "", heading)

@@ -43,7 +43,9 @@ def digest():
     files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "moved.yml", *sorted(BOOK.glob("*.py"))]
     files += sorted((BOOK / "site" / "extension").rglob("*.*")) + sorted((BOOK / "site" / "theme").rglob("*.*"))
     files += sorted((ROOT / "companion" / "figures").rglob("*.*")) + sorted((BOOK / "questions").rglob("*.*"))
-    files += sorted((ROOT / "companion" / "check").rglob("*.*"))
+    files += sorted((ROOT / "companion" / "check").rglob("*.*")) + sorted((ROOT / "assignments" / "words").glob("*.*"))
+    files += sorted((ROOT / "assignments" / "report" / "oral").glob("*.py"))
+    files += sorted((ROOT / "companion" / "learning").rglob("*.py"))
     files += sorted((ROOT / "companion").glob("*.py")) + sorted((ROOT / "companion" / "layers").glob("*.py"))
     files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "student_version.py"]
     data = [file.read_bytes() for file in files if file.is_file() and file.suffix != ".pyc"]

@@ -8,17 +8,15 @@ are left out: there the checker shows the English ones.
 """
 
 import json
-import re
 from pathlib import Path
 
 import yaml
 
+from book.chapter_headings import headings
 from book.editions import ORIGINAL, finished
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = ROOT / "companion" / "check" / "headings"
-HEADING = re.compile(r"^(#{1,6}) +(.*?) *$", re.MULTILINE)
-FENCED = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 def places():
@@ -29,28 +27,13 @@ def places():
     return sorted({place for question in questions for place in (question.place, *question.mistakes.values())} - {""})
 
 
-def headings(language, page):
-    """Return cell id → [the chapter's title, the heading above the cell or ""]; empty without that chapter."""
-    path = ROOT / "book" / language / f"{page}.ipynb"
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"] if path.is_file() else []
-    by_cell, title, heading = {}, "", ""
-    for cell in cells:
-        text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
-        in_cell = [(len(marks), words) for marks, words in HEADING.findall(FENCED.sub("", text))]
-        title = title or next((words for level, words in in_cell if level == 1), "")
-        below = [words for level, words in in_cell if level > 1]
-        # the first heading of a cell is its own; the last one is that of the next cell
-        heading = below[0] if below else heading
-        by_cell[cell["id"]] = [title, heading]
-        heading = below[-1] if below else heading
-    return by_cell
-
-
 def table(language):
     """Return the contents of headings/<language>.json: the edition's address, or "", and the headings of each place."""
     base = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl")
     pages = {place.split("#")[0] for place in places()}
-    by_place = {f"{page}#{cell}": heading for page in pages for cell, heading in headings(language, page).items()}
+    by_place = {
+        f"{page}#{cell}": heading for page in pages for cell, heading in headings(language, page, ROOT / "book").items()
+    }
     if language == ORIGINAL and (missing := [place for place in places() if place not in by_place]):
         raise ValueError(
             f"questions in companion/check/questions/ lead to cells that no chapter has: {', '.join(missing)}"

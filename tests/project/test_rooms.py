@@ -32,12 +32,14 @@ ROOMS = {
     "book.styles": set(),
     "book.editions": set(),
     "book.moved": {"book.editions"},
+    "book.chapter_headings": {"book.editions"},
 }
 ROOMS["assignments.report"] = ROOMS["assignments.grade"] | {"assignments.grade"}
 ROOMS["assignments.lms"] = ROOMS["assignments.report"] | {"assignments.report"}
 ROOMS["assignments"] = ROOMS["assignments.lms"] | {"assignments.lms"}
 ROOMS["book.questions"] = {
     "book.editions",
+    "book.chapter_headings",
     "companion",
     "companion.layers",
     "companion.learning",
@@ -50,7 +52,15 @@ ROOMS["book.live"] = {"book.editions", "book.npm", "book.styles", "companion.fig
 ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "book.moved", "companion.learning", "assignments"}
 ROOMS["book.site"] |= {"companion", "companion.layers", "book.questions"}  # the reference is made from docstrings
 ROOMS["book.exam"] = {"book.editions", "book.questions", "book.site"}
-ROOMS["book.tools"] = {"book.editions", "book.moved", "book.npm", "book.site", "companion.check", "companion.figures"}
+ROOMS["book.tools"] = {
+    "book.editions",
+    "book.chapter_headings",
+    "book.moved",
+    "book.npm",
+    "book.site",
+    "companion.check",
+    "companion.figures",
+}
 # The packages from outside that a room may import, besides the standard library. Rooms not listed may import any.
 OUTSIDE = {
     "companion.layers": {"torch"},

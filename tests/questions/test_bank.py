@@ -29,13 +29,8 @@ SPAN = re.compile(r"`[^`]+`")
 FENCE = re.compile(r"```.*?```", re.DOTALL)
 
 
-def entry_of(name, language=ORIGINAL):
-    page, _, key = name.partition("/")
-    return bank.entries(page, language)[key]
-
-
 def of_kind(kind):
-    return [name for name in QUESTIONS if bank.kind_of(entry_of(name)) == kind]
+    return [name for name in QUESTIONS if bank.kind_of(bank.entry_of(name)) == kind]
 
 
 @cache
@@ -62,7 +57,7 @@ def test_choices_differ_for_every_seed(name, language):
         assert sum(choice.right for choice in question.choices) == 1
         assert all(choice.said.strip() and choice.text.strip() for choice in question.choices)
         left = FENCE.sub("", " ".join([question.ask, *texts, *(choice.said for choice in question.choices)]))
-        assert not re.search(r"\{\w+\}", left) or bank.kind_of(entry_of(name)) == "words"
+        assert not re.search(r"\{\w+\}", left) or bank.kind_of(bank.entry_of(name)) == "words"
 
 
 @pytest.mark.parametrize("name", of_kind("number"))
@@ -81,10 +76,10 @@ def test_right_numbers_are_recomputed(name):
     assert len(rights) > 1, "each seed has the same answer"
 
 
-@pytest.mark.parametrize("name", [name for name in of_kind("code") if "checker" in entry_of(name)])
+@pytest.mark.parametrize("name", [name for name in of_kind("code") if "checker" in bank.entry_of(name)])
 def test_code_with_a_mistake_differs_from_the_right_code(name):
     """Check that the code of each mistake, run on the checker's probes, gives other results than torch."""
-    entry, language = entry_of(name), ORIGINAL
+    entry, language = bank.entry_of(name), ORIGINAL
     question = all_questions()[entry["checker"]]
     assert len(entry["mistakes"]) > WRONG and set(entry["mistakes"]) <= set(question.names)
     assert len({words(language)["mistakes"][mistake]["says"] for mistake in entry["mistakes"]}) == len(
@@ -103,10 +98,10 @@ def test_code_with_a_mistake_differs_from_the_right_code(name):
         assert any(part.splitlines()[0].strip() in line for part in old_and_new for line in changed)
 
 
-@pytest.mark.parametrize("name", [name for name in of_kind("code") if "changed" in entry_of(name)])
+@pytest.mark.parametrize("name", [name for name in of_kind("code") if "changed" in bank.entry_of(name)])
 def test_the_effect_of_a_changed_line_is_that_of_the_code(name):
     """Run the code with the new line on tensors of the shapes in the question, and compare the results."""
-    question, kinds = all_questions()[entry_of(name)["changed"]], set()
+    question, kinds = all_questions()[bank.entry_of(name)["changed"]], set()
     for seed in SEEDS:
         asked = bank.ask(name, seed)
         code, *new = re.findall(r"```python\n(.*?)\n```", asked.ask, re.DOTALL)
@@ -143,7 +138,7 @@ def run(lines, name, inputs):
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_place_shows_the_answer(name):
-    entry = entry_of(name)
+    entry = bank.entry_of(name)
     assert entry.keys() - {"mistakes", "checker", "changed"} == FIELDS[bank.kind_of(entry)]
     where, _, cell = entry["place"].partition("#")
     assert cell in cells_of(where), f"{where} has no cell {cell}"
@@ -152,7 +147,7 @@ def test_the_place_shows_the_answer(name):
 
 @pytest.mark.parametrize("name", of_kind("words"))
 def test_words_have_enough_wrong_choices(name):
-    entry = entry_of(name)
+    entry = bank.entry_of(name)
     assert len(entry["wrong"]) >= WRONG
     assert all(len(pair) == 2 for pair in entry["wrong"])
 
@@ -175,10 +170,10 @@ def test_translations_have_no_other_files_or_words(language):
 @pytest.mark.parametrize("page", bank.pages())
 @pytest.mark.parametrize("language", OTHERS)
 def test_translations_have_the_same_questions(language, page):
-    written = [name for name in bank.names(page) if bank.kind_of(entry_of(name)) != "code"]
+    written = [name for name in bank.names(page) if bank.kind_of(bank.entry_of(name)) != "code"]
     assert [f"{page}/{key}" for key in bank.entries(page, language)] == written
     for name in written:
-        entry, translated = entry_of(name), entry_of(name, language)
+        entry, translated = bank.entry_of(name), bank.entry_of(name, language)
         assert translated.keys() == entry.keys() - NEUTRAL, name
         assert translated.get("mistakes", {}).keys() == entry.get("mistakes", {}).keys(), name
         for ours, theirs in zip(texts_of(entry), texts_of(translated), strict=True):
@@ -208,7 +203,7 @@ def texts_of(entry):
 
 @pytest.mark.parametrize("name", of_kind("number"))
 def test_every_mistake_has_words(name):
-    entry = entry_of(name)
+    entry = bank.entry_of(name)
     drawn = bank.draw_numbers(name, random.Random(0)).mistakes
     assert len(drawn) >= WRONG
     assert entry.get("mistakes", {}).keys() <= drawn.keys(), "words without a mistake"

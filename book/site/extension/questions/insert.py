@@ -36,14 +36,15 @@ class InsertQuestions(SphinxTransform):
         self.sections = {node["ids"][0]: node for node in self.document.findall(nodes.section)}
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         chosen = choose(page, sections_of_cells(cells))
-        for number, name in enumerate(chosen.names(), start=1):
-            section = next((key for key, names in chosen.between.items() if name in names), None)
-            html = self.question(bank.ask(name, page, self.language), number, name == chosen.earlier)
+        questions = [bank.ask(name, page, self.language) for name in chosen.names()]
+        for number, question in enumerate(questions, start=1):
+            section = next((key for key, names in chosen.between.items() if question.name in names), None)
+            html = self.question(question, number, question.name == chosen.earlier)
             if section in self.sections:
                 self.sections[section].append(raw(html))
             else:
                 self.insert_at_end(raw(html))
-        self.insert_at_end(raw(self.summary(chosen)))
+        self.insert_at_end(raw(self.summary(questions)))
         self.insert_guesses(cells)
 
     def insert_at_end(self, node):
@@ -81,12 +82,13 @@ class InsertQuestions(SphinxTransform):
         page, _, cell = place.partition("#")
         return f"#{cell}" if page == self.page else f"{page}.html#{cell}"
 
-    def summary(self, chosen):
+    def summary(self, questions):
         """Return the key, which is only printed, and the places that questions.js fills."""
-        words, letters = self.words, []
-        for number, name in enumerate(chosen.names(), start=1):
-            choices = bank.ask(name, self.page, self.language).choices
-            letters.append(f"{number} {'ABCDE'[[choice.right for choice in choices].index(True)]}")
+        words = self.words
+        letters = [
+            f"{number} {'ABCD'[question.choices.index(question.right)]}"
+            for number, question in enumerate(questions, start=1)
+        ]
         html = f'<p class="quiz-key">{words["key"].format(answers=" · ".join(letters))}</p>'
         html += f'<div class="guesses" hidden><p class="quiz-head">{words["guesses"]}</p><ul></ul></div>'
         if chapters := part_that_ends(self.page):
@@ -102,17 +104,15 @@ class InsertQuestions(SphinxTransform):
     def insert_guesses(self, cells):
         """Insert a place to write after each cell that asks for a guess."""
         wanted = tomllib.loads(GUESSES.read_text(encoding="utf-8")).get(self.page, [])
-        words = self.words
         for cell in wanted:
             place = next((node for node in self.document.findall(is_place(cell))), None)
             if place is None:
                 raise ValueError(f"{GUESSES.name}: {self.page} has no cell {cell} that begins a section or a paragraph")
-            following = place.parent.index(place) + 1
             html = (
-                f'<label class="guess" hidden data-cell="{attribute(cell)}"><span>{words["guess"]}</span>'
-                f' <textarea rows="2"></textarea><small>{words["guess_hint"]}</small></label>'
+                f'<label class="guess" hidden data-cell="{attribute(cell)}"><span>{self.words["guess"]}</span>'
+                f' <textarea rows="2"></textarea><small>{self.words["guess_hint"]}</small></label>'
             )
-            place.parent.insert(following + 1, raw(html))
+            place.parent.insert(place.parent.index(place) + 2, raw(html))  # after the content
 
 
 def is_place(cell):
