@@ -25,7 +25,7 @@ from pathlib import Path
 
 import nbformat
 
-from book import moved
+from book import chapter_headings, moved
 from book.editions import BOOK, ORIGINAL
 from book.tools import headings, renumber, store, translations
 from book.tools.execute import STATE, name_widgets
@@ -59,8 +59,8 @@ def section(cells, name):
     for cell in cells[start:]:
         if ids and 0 < level(cell) <= own:
             break
-        text = headings.FENCED.sub("", cell.source) if cell.cell_type == "markdown" else ""
-        if any(len(marks) <= own for marks, _ in headings.HEADING.findall(text)[cell.id == name :]):
+        text = chapter_headings.FENCED.sub("", cell.source) if cell.cell_type == "markdown" else ""
+        if any(len(marks) <= own for marks, _ in chapter_headings.HEADING.findall(text)[cell.id == name :]):
             raise MoveError(f"the next section begins in the middle of the cell {cell.id}. Split this cell first")
         ids.append(cell.id)
     return ids
