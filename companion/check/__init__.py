@@ -20,6 +20,7 @@ from companion.check.engine import messages, session, trained_network
 from companion.check.engine.diagnosis import Finding, diagnose
 from companion.check.engine.question import Question, all_questions, bank
 from companion.check.engine.run_answer import observe
+from companion.check.machine_speed import measure_slowness
 
 __all__ = ["Result", "check", "progress", "student", "variant"]
 MAX_PRINTED = 2000  # characters of an answer's output
@@ -104,9 +105,9 @@ def check(question: str, answer: Any, lang: str | None = None, seed: int | None 
         else:
             finding, probed, took = check_values(asked, ask, seed)
     paragraphs = messages.FindingText(asked, probed, finding, language).paragraphs()
-    if goal and took > goal.seconds:
+    if goal and took > goal.seconds and took > (limit := goal.seconds * measure_slowness()):  # measured if need be
         slow = messages.words(language)["results"]["slow"]
-        paragraphs.append(slow.format(took=f"{took:.0f}", seconds=goal.seconds))
+        paragraphs.append(slow.format(took=f"{took:.0f}", seconds=f"{limit:.0f}"))
     session.NOTEBOOK.shares[question] = finding.share
     return Result(question, finding, paragraphs + messages.untranslated_notice(language))
 

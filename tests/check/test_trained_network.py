@@ -1,5 +1,6 @@
 """Check trained questions: points for what a network has learned, and none for what it has not."""
 
+import itertools
 import math
 from functools import partial
 
@@ -12,7 +13,7 @@ import companion
 import companion.check
 from assignments.grade import judge as answer_judge
 from assignments.read import answers
-from companion.check import check
+from companion.check import check, machine_speed
 from companion.check.engine import messages, session
 from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
@@ -309,6 +310,29 @@ def test_text_tells_the_score_and_the_aim(signs_question):
     assert "`logits` should have the shape `(100, 20)`, but has `(100, 3)`" in repr(narrow)
     heart = check("signs", WRONG["not_learned"], lang="ko")
     assert messages.of_mistake("not_learned", "ko")["says"] in repr(heart)
+
+
+SLOWNESS = [(19, 1, ""), (41, 1, "ends it after 20"), (41, 2, "after 40"), (41, 3, "")]
+
+
+@pytest.mark.parametrize("took, slowness, told", SLOWNESS)
+def test_slow_answer_is_told_the_limit_of_a_machine_as_slow_as_this_one(
+    signs_question, monkeypatch, took, slowness, told
+):
+    monkeypatch.setattr(companion.check, "measure_slowness", lambda: slowness)
+    times = itertools.cycle([0, took])
+    monkeypatch.setattr(companion.check.time, "process_time", lambda: next(times))
+    text = repr(check("signs", signs))
+    assert told in text and ("computing here" in text) == bool(told)
+
+
+def test_measure_of_the_machine_grows_with_the_time_and_changes_no_state(monkeypatch):
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    assert machine_speed.measure_slowness() >= 1 and torch.get_rng_state().equal(state)
+    once = machine_speed.measure_once()
+    monkeypatch.setattr(machine_speed, "REFERENCE", machine_speed.REFERENCE / 100)
+    assert 20 * once < machine_speed.measure_slowness(1) < 500 * once
 
 
 # Kinds (of 20) learned on the draws of seeds 0 and 1, and the share of the points.
