@@ -25,8 +25,8 @@
 #                 TOPICS it lists the topics, with LIST=yes their questions. Also QUESTIONS=12, MINUTES=45, SEED=…, LANGUAGE=ja, PAPER=Letter, TITLE="…",
 #                 WITHOUT="memory gru/parameters", OUTPUT=folder
 # make grade SUBMISSIONS=submissions.zip  grade all submissions, into grades/: the zip file from Canvas or Moodle, or a
-#                 folder. Also ROSTER=class.csv, DATES=course.toml, GRADES=folder; with DRY=yes it grades nothing, and
-#                 says who is missing
+#                 folder. Also ROSTER=class.csv, DATES=course.toml, COMMENTS=comments.csv, GRADES=folder; with DRY=yes
+#                 it grades nothing, and says who is missing
 # make clean      remove everything that was built
 
 LANGUAGE ?= en
@@ -131,7 +131,7 @@ exam: $(ENVIRONMENT)
 grade: $(ENVIRONMENT)
 	$(if $(SUBMISSIONS),,$(error Which submissions? make grade SUBMISSIONS=submissions.zip))
 	$(BIN)/python -m assignments "$(SUBMISSIONS)" --output "$(GRADES)" \
-		$(foreach option,ROSTER DATES,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))")) \
+		$(foreach option,ROSTER DATES COMMENTS,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))")) \
 		$(if $(DRY),--dry-run)
 
 clean:

@@ -9,12 +9,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from assignments.batch import Batch
-from assignments.dry_run import print_dry_run
+from assignments.dry_run import known_assignments, print_dry_run
+from assignments.grade import cache
 from assignments.grade.judge import time_limits
+from assignments.lms import comments as comments_file
 from assignments.lms.course import from_arguments
 from assignments.read import class_zip, folders
 from assignments.read.names import match_names, page_name
-from assignments.report import all_reports
+from assignments.report import all_reports, comments
 from assignments.submission import on_termination
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
@@ -44,9 +46,11 @@ for each student, named as the student. What is written:
     grades/moodle.csv          the same for Moodle, and with it
     grades/moodle_feedback.zip the students' pages as Moodle takes them
     grades/term.json           with --dates: when each submission was sent
+    grades/comments.json       comments by hand, and which answers they are about
 
 Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
-A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
+A score or a comment that was given by hand in the gradebook stays, and all pages show it, however often the batch is
+run; so do comments of --comments, until another file is given.
 --again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
 --question NAME does so for one question of all students, and leaves everything else as it is stored.
 --dry-run grades nothing and writes nothing: it says which assignment each submission is of, which files are odd, with
@@ -136,6 +140,9 @@ def main():
         "--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades"
     )
     parser.add_argument("--dates", metavar="TOML", help="due dates, what being late costs, and extensions")
+    parser.add_argument(
+        "--comments", metavar="CSV", help="the instructor's comments on answers: student, question, comment"
+    )
     parser.add_argument("--similar", action="store_true", help="look for pairs of submissions that are alike")
     parser.add_argument(
         "--seconds",
@@ -163,6 +170,16 @@ def main():
         sys.exit("Interrupted. The same command continues.")
 
 
+def read_comments(arguments, course):
+    """Return the comments in the file that --comments names."""
+    stored = {student for roster in cache.read_rosters(Path(arguments.output)).values() for student in roster}
+    by_hand = comments_file.read(
+        arguments.comments, course, sorted(stored), lambda entries: known_assignments(entries, course.paths, arguments)
+    )
+    print(f"{arguments.comments}: {len(by_hand)} comment{'s' * (len(by_hand) != 1)}")
+    return by_hand
+
+
 def run(parser, arguments, at_end):
     """Grade as the command's arguments say. at_end: an ExitStack, by which temporary folders are deleted."""
     try:  # before anything is graded or written
@@ -173,6 +190,7 @@ def run(parser, arguments, at_end):
             arguments.assignment, {question.assignment: None for question in all_questions().values()}, "assignment"
         )
         course = from_arguments(arguments, listed.paths)
+        by_hand = read_comments(arguments, course) if arguments.comments else []
     except (ValueError, OSError) as error:
         parser.error(error)
     for line in messages.untranslated_notice(arguments.lang or "en"):
@@ -184,12 +202,15 @@ def run(parser, arguments, at_end):
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()
     try:
-        graded = Batch(
+        batch = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again,
             arguments.fresh,
             arguments.variants, course=course, questions=arguments.question, similar=arguments.similar,
             listed=listed,
-        ).grade(arguments.workers)  # fmt: skip
+        )  # fmt: skip
+        if arguments.comments:
+            comments.store(arguments.output, arguments.comments, by_hand)
+        graded = batch.grade(arguments.workers)
     except OSError as error:
         sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
     if protections := all_reports.describe_protections(all_reports.common_protections(graded.values())):

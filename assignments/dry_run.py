@@ -5,12 +5,14 @@ import os
 import signal
 from collections import deque
 from multiprocessing.connection import wait
+from pathlib import Path
 
 from assignments.batch import PATIENCE
 from assignments.grade import cache
 from assignments.grade.calibration import Calibration
 from assignments.lms import summary_sections, upload
 from assignments.read import answers
+from assignments.read.names import page_name
 from assignments.report import pages
 from assignments.sandbox import pool
 from assignments.sandbox.isolation import end_with_parent
@@ -74,6 +76,22 @@ def read_all(paths, wanted, workers):
             process.close()
     unread = {"assignments": list(wanted), "language": "en", "remarks": UNREADABLE, "verdicts": []}
     return {student: results[student] or unread | {"student": student} for student in paths}
+
+
+def known_assignments(students, paths, arguments):
+    """Return {student: assignments}: of what is stored, and of submissions that are new or have changed."""
+    known, unread = {}, {}
+    for student in sorted(students):
+        file = Path(arguments.output) / "done" / f"{page_name(student)}.json"
+        entries = [entry for entry in cache.read_entries(file).values() if entry["graded"]["student"] == student]
+        known[student] = [name for entry in entries for name in entry["graded"]["assignments"]]
+        path = paths.get(student)
+        if path and cache.hash_files(path) not in [entry.get("files") for entry in entries]:
+            unread[student] = path
+    workers = max(1, min(arguments.workers or os.cpu_count() or 1, len(unread)))
+    for student, result in read_all(unread, arguments.assignment, workers).items():
+        known[student] += result["assignments"]
+    return {student: [*dict.fromkeys(names)] for student, names in known.items()}
 
 
 def print_dry_run(paths, course, arguments):

@@ -239,7 +239,7 @@ class Course:
 
     def fill_grades(self, assignment, column, all_graded):
         """Fill in the grades of one assignment."""
-        sent, scores, comments = self.by_student(all_graded, assignment), {}, {}
+        sent, scores, comments, by_hand = self.by_student(all_graded, assignment), {}, {}, {}
         for student, results in sent.items():
             if len(results) == 1:
                 verdicts, texts = verdicts_of(results[0], assignment), pages.words(results[0]["language"])
@@ -255,7 +255,8 @@ class Course:
                         )
                     )
                 comments[student] = " ".join(lines)
-        self.notes += upload.fill_grades(self.roster, column, scores, comments, assignment)
+                by_hand[student] = comments_by_hand(results[0], assignment)
+        self.notes += upload.fill_grades(self.roster, column, scores, comments, assignment, by_hand)
 
     def by_student(self, all_graded, assignment, with_empty=False):
         """Return the results of an assignment by student's index.
@@ -300,7 +301,7 @@ def from_arguments(arguments, submissions):
     old_files = [name for name in ("canvas.csv", "moodle.csv") if (Path(arguments.output) / name).exists()]
     if old_files and not arguments.roster:
         print(f"{arguments.output}/{old_files[0]} is of an earlier run. --roster writes it anew.")
-    if not (arguments.roster or arguments.dates or arguments.column):
+    if not (arguments.roster or arguments.dates or arguments.column or arguments.comments):
         if read_times(arguments.output):
             print(pages.words("en")["roster"]["no_dates"])
         return None
@@ -311,6 +312,14 @@ def from_arguments(arguments, submissions):
 
 def verdicts_of(graded, assignment):
     return [verdict for verdict in graded["verdicts"] if verdict["assignment"] == assignment]
+
+
+def comments_by_hand(graded, assignment):
+    """Return the instructor's comments on an assignment: (question or "", text)."""
+    whole = graded.get("comments", {}).get(assignment)
+    found = [("", whole)] if whole else []
+    found += [(verdict["question"], verdict.get("comment")) for verdict in verdicts_of(graded, assignment)]
+    return [(question, comment["text"]) for question, comment in found if comment]
 
 
 def has_answers(graded):

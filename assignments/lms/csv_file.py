@@ -45,13 +45,14 @@ def read(path):
     with open(path, "rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise ValueError(f"{path} is too large for a class list")
+        raise ValueError(f"{path} is too large for a table of a course")
     mark = content.startswith(codecs.BOM_UTF8)
     try:
         text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{path} is not in UTF-8: take the file as it was exported, or save it as “CSV UTF-8”"
+            f"{path}, line {line}, is not in UTF-8: take the file as it was exported, or save it as “CSV UTF-8”"
         ) from None
     best = max((len(scan(text, separator, 1)[0][0]), separator) for separator in ",;\t") if text.strip() else (0, "")
     if best[0] < 2:

@@ -4,6 +4,7 @@ Canvas takes the whole export of its gradebook, Moodle its grading worksheet. Ro
 ours keep every byte.
 """
 
+import html
 import io
 import re
 import zipfile
@@ -103,10 +104,11 @@ def maximum_text_of(listed, column, student):
     return listed.table.cell(rows[0], column) if rows else ""
 
 
-def fill_grades(listed, column, scores, comments, assignment):
+def fill_grades(listed, column, scores, comments, assignment, by_hand=None):
     """Fill in the grades, and return notes: (key of the words' [roster], values).
 
-    scores: {student's index: (points, maximum)}. comments: {student's index: line}.
+    scores: {student's index: (points, maximum)}. comments: {student's index: line}. by_hand: {student's index: the
+    instructor's comments, (question or "", text)}.
     """
     notes, scaled = [], {}
     for student, (points, own_maximum) in sorted(scores.items()):
@@ -134,10 +136,19 @@ def fill_grades(listed, column, scores, comments, assignment):
                 notes.append(("comment_kept", {"student": name}))
             else:
                 comment = grade_tables.escape_formula(f"{assignment}: {comments[student]}")
-                listed.table.filled[row, comment_column] = comment
+                listed.table.filled[row, comment_column] = comment + comments_html((by_hand or {}).get(student, ()))
     return [
         ("scaled", {"assignment": assignment, "most": old, "bound": maximum}) for old, maximum in scaled.items()
     ] + notes
+
+
+def comments_html(comments):
+    """Return the instructor's comments as HTML, which Moodle's cells are: a paragraph each."""
+    paragraphs = []
+    for question, text in comments:
+        lines = "<br>".join(html.escape(line, quote=False) for line in text.split("\n"))
+        paragraphs.append(f"<p>{f'<code>{question}</code>: ' if question else ''}{lines}</p>")
+    return "".join(paragraphs)
 
 
 def folder_name(name):

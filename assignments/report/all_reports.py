@@ -2,20 +2,23 @@
 
 from assignments.grade import cache
 from assignments.read.names import page_name
-from assignments.report import grade_tables, pages, point_changes, review, similarity, summary
+from assignments.report import comments, grade_tables, pages, point_changes, review, similarity, summary
 from assignments.report.oral import pages as oral_pages
 
 
 def write_reports(output, all_graded, say, course=None, compared=(), similar=False):
     """Write all pages and tables. course: class list and due dates; compared: entries of point_changes."""
     names = {graded["student"]: f"{page_name(graded['student'])}.html" for graded in all_graded}
-    by_hand = {}
+    by_hand, texts = {}, {}
+    gradebook = (output / "gradebook.db").resolve()
     try:
-        by_hand = grade_tables.write_gradebook((output / "gradebook.db").resolve(), all_graded)
+        by_hand = grade_tables.write_gradebook(gradebook, all_graded)
+        texts = grade_tables.read_comments(gradebook)
     except ImportError:
         say("nbgrader is not installed: there is no gradebook.db. Everything else is written.")
     except Exception as error:  # from another version, or open elsewhere: the pages are still written
         say(f"nbgrader's gradebook was not written: {type(error).__name__}: {error}")
+    all_graded, by_hand = comments.add(output, all_graded, by_hand, texts, say)
     for (student, question), points in by_hand.items():
         say(f"{student}, {question}: {points:g} points were given by hand, and stay.")
     all_graded = grade_tables.with_points_by_hand(all_graded, by_hand)

@@ -96,12 +96,50 @@ def write_gradebook(path, all_graded):
                     by_hand[student, verdict["question"]] = grade.manual_score + (grade.extra_credit or 0)
                     grade.needs_manual_grade |= grade.auto_score not in (None, verdict["points"])
                 grade.auto_score = verdict["points"]
+        create_comments(book, all_graded)
         book.db.commit()
     return by_hand
 
 
+def read_comments(path):
+    """Return the comments that were written by hand in nbgrader's gradebook: {(student, question): text}.
+
+    A comment may be at an answer, or at its cell of points.
+    """
+    if not os.path.exists(path):
+        return {}
+    from nbgrader.api import Comment, Gradebook
+
+    with warnings.catch_warnings(), Gradebook(f"sqlite:///{path}") as book:
+        warnings.simplefilter("ignore")
+        written = book.db.query(Comment).filter(Comment.manual_comment.isnot(None)).all()
+        return {
+            (comment.student.id, comment.name.removesuffix("-points")): comment.manual_comment.strip()
+            for comment in written
+            if comment.manual_comment.strip()
+        }
+
+
+def create_comments(book, all_graded):
+    """Create an empty comment for each answer that has none, for the instructor to write in."""
+    from nbgrader.api import Comment
+
+    existing = {(comment.cell_id, comment.notebook_id) for comment in book.db.query(Comment)}
+    cells = {}
+    for graded in all_graded:
+        for assignment in graded["assignments"]:
+            notebook = book.find_submission_notebook(assignment, assignment, graded["student"])
+            for verdict in graded["verdicts"]:
+                if verdict["assignment"] != assignment:
+                    continue
+                key = verdict["question"], assignment, assignment
+                cells[key] = cells.get(key) or book.find_solution_cell(*key).id
+                if (cells[key], notebook.id) not in existing:
+                    book.db.add(Comment(cell_id=cells[key], notebook=notebook))
+
+
 def create_assignments(book, all_graded):
-    """Create each assignment with one cell of points for each of its questions."""
+    """Create each assignment with an answer and a cell of points for each of its questions."""
     verdicts = {
         (verdict["assignment"], verdict["question"]): verdict for graded in all_graded for verdict in graded["verdicts"]
     }
@@ -111,3 +149,4 @@ def create_assignments(book, all_graded):
     for (assignment, question), verdict in verdicts.items():
         most = 0 if verdict["stretch"] else verdict["most"]
         book.update_or_create_grade_cell(f"{question}-points", assignment, assignment, max_score=most, cell_type="code")
+        book.update_or_create_solution_cell(question, assignment, assignment)

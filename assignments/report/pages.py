@@ -7,6 +7,7 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 
+from assignments.report import comments
 from assignments.words import words
 from companion.check.engine import messages
 
@@ -31,6 +32,8 @@ pre code { background: none; padding: 0; } pre :is(span, mark) { counter-increme
 mark { background: light-dark(#ffe08a, #6b5200); color: inherit; } td code { white-space: pre; }
 pre :is(span, mark)::before { content: counter(line); display: inline-block; width: 2.6rem; margin-right: .8rem; text-align: right; color: light-dark(#5a6068, #a5abb3); }
 pre mark::before { content: "→ " counter(line); color: inherit; } .shape { font-size: .85rem; display: block; }
+.comment { border-left: .25rem solid var(--bar); padding-left: .8rem; margin: 1rem 0; } .comment p { margin: .2rem 0; }
+.said { white-space: pre-wrap; }
 .own pre { white-space: pre-wrap; padding: .5rem .8rem; } .own :is(del, ins) { text-decoration: none; display: block; }
 .own del::before { content: "− "; } .own ins::before { content: "+ "; } .own > li { margin: 1rem 0; break-inside: avoid; }
 .own ol { list-style: upper-alpha; } .own ol li { margin: .2rem 0; } .sheet h3 { break-after: avoid; }
@@ -125,7 +128,8 @@ def student_page(graded, below=lambda verdict, language: ""):
     body += points_and_remarks(graded, texts)
     together = [
         verdict for verdict in graded["verdicts"]
-        if verdict["mistakes"] == ["no_answer"] and not verdict["remarks"] and not verdict.get("by_hand")
+        if verdict["mistakes"] == ["no_answer"] and not verdict["remarks"]
+        and not verdict.get("by_hand") and not verdict.get("comment")
     ]  # fmt: skip
     together = together if len(together) > 1 else []
     body += [
@@ -143,8 +147,11 @@ def student_page(graded, below=lambda verdict, language: ""):
 
 
 def points_and_remarks(graded, texts):
-    """Return the points, the note on lateness, and the remarks about files."""
+    """Return the points, the note on lateness, comments on whole submissions, and the remarks about files."""
     body = [f"<p><strong>{format_total(graded['verdicts'], texts['page'])}</strong></p>", graded.get("told", "")]
+    for assignment, comment in graded.get("comments", {}).items():
+        about = f" <code>{html.escape(assignment)}</code>" if len(graded["assignments"]) > 1 else ""
+        body.append(comments.section(comment, texts["page"], about))
     if graded["remarks"]:
         items = [
             f"<li>{render_inline(text)}{' <code>' * bool(files)}{'</code>, <code>'.join(map(html.escape, files))}"
@@ -174,7 +181,8 @@ def question_section(verdict, texts):
     extra = "".join(f" ({texts[key]})" for key in ("stretch", "by_hand") if verdict.get(key))
     head = f"<h2><code>{verdict['question']}</code> {format_number(verdict['points'])} / {verdict['most']}{extra}</h2>"
     remarks = [f'<div class="quiet">{render_markdown(remark)}</div>' for remark in verdict["remarks"]]
-    return "\n".join([head, *map(render_markdown, verdict["paragraphs"]), *remarks])
+    comment = comments.section(verdict.get("comment"), texts)
+    return "\n".join([head, *map(render_markdown, verdict["paragraphs"]), *remarks, comment])
 
 
 def questions_together(verdicts, texts):

@@ -10,7 +10,7 @@ import traceback
 
 from assignments.grade import carried_errors
 from assignments.read import answers, folders, notebooks, student_name
-from assignments.report import pages
+from assignments.report import comments, pages
 from assignments.report.oral import pages as oral_pages
 from assignments.sandbox import protocol
 from companion.check.engine import messages
@@ -35,6 +35,7 @@ def for_reviewers(submission, question, verdict, language, student):
             "code": answer_code(submission, question, verdict, language),
             "look": reasons_to_look(submission, question, verdict, language),
             "variant": variant,
+            "source": answer_hash(submission, question),
         }
     except Exception:  # an error here must not stop the grading
         traceback.print_exc()
@@ -69,6 +70,14 @@ def answer_code(submission, question, verdict, language):
     hidden = set() if verdict["mistakes"] else {*kept} - {*shown}
     aside = {location: {"aside": True} for location in hidden}
     return [cell_excerpt(*place, sources[place], named[place]) | aside.get(place, {}) for place in kept]
+
+
+def answer_hash(submission, question):
+    """Return a hash of an answer's own cells, which tells whether a comment was written for this answer."""
+    answer = submission.answers.get(question)
+    copies = [copy for copy in (answer, answer and answer.other) if copy]
+    own = [source for copy in copies for number, source in copy.cells if number == copy.cell]
+    return comments.hash_source("\n".join(own)) if own else ""
 
 
 def cell_lines(source):
@@ -150,6 +159,7 @@ def page(graded, names, around, numbers):
     body = [f"<h1>{html.escape(title)}</h1>", f"<nav>{links}</nav>"]
     body.append(f'<div class="quiet">{pages.render_markdown(labels["yours"])}</div>')
     body += pages.points_and_remarks(graded, texts)
+    body.append(comment_fold(graded["student"], "", labels))
     for verdict in graded["verdicts"]:
         reasons = [
             f"<p><strong>{pages.render_inline(labels[key])}</strong> {html.escape(location)}</p>"
@@ -158,6 +168,7 @@ def page(graded, names, around, numbers):
         body.append(f'<section id="{verdict["question"]}">')
         shown = [cell for cell in verdict.get("code", ()) if not cell.get("aside")]
         body += [pages.question_section(verdict, texts["page"]), *reasons]
+        body.append(comment_fold(graded["student"], verdict["question"], labels))
         body += [code_html(cell, verdict["question"], labels) for cell in shown]
         body.append(solution_html(verdict, graded["language"]))
         body.append(oral_pages.below(verdict, graded["language"], with_answers=True))
@@ -165,6 +176,17 @@ def page(graded, names, around, numbers):
             body.append(probes_html(numbers[verdict["question"]], verdict, graded["language"]))
         body.append("</section>")
     return pages.page(graded["language"], title, "\n".join(body), wide=True)
+
+
+def comment_fold(student, question, labels):
+    """Return the row of comments.csv that comments on an answer or, without a question, the submission, folded."""
+    label = labels["to_comment" if question else "to_comment_whole"]
+    row = html.escape(comments.line_to_add(student, question))
+    how = pages.render_inline(labels["how_to_comment"])
+    return (
+        f'<details class="quiet screen"><summary>{html.escape(label)}</summary><p>{how}</p>'
+        f'<p><code class="said">{row}</code></p></details>'
+    )
 
 
 def solution_html(verdict, language):
