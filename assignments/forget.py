@@ -55,7 +55,7 @@ def forget(output, student, say=print):
         say(f"{file}: deleted")
     rosters = {key: [name for name in roster if name != student] for key, roster in cache.read_rosters(output).items()}
     cache.write_atomically(output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
-    file, spellings = comments.forget(output, student)
+    own_file, spellings = comments.forget(output, student)
     if times := course.read_times(output):
         course.write_times(output, {key: value for key, value in times.items() if key[0] != student})
     all_reports.write_reports(output, cache.read_results(output, rosters), say)
@@ -63,7 +63,7 @@ def forget(output, student, say=print):
     for file in sorted(output.rglob("*")):
         if file.is_file() and (student in file.name or student.encode("utf-8", "replace") in file.read_bytes()):
             say(f"{file}: has the name still. Look, and delete what is of this student.")
-    for line in comments_file.lines_about(file, spellings):
+    for line in comments_file.lines_about(own_file, spellings):
         say(line)
     say(REMINDER)
 

@@ -140,8 +140,7 @@ def add(output, all_graded, by_hand, texts, say):
         if id(comment) not in placed:
             question = comment.question or comment.assignment
             say(f"{name}, line {comment.line}: no page of {comment.student} has {question}, so this is not shown.")
-    if stored["comments"] or stored["gradebook"] or (output / "gradebook.db").exists():
-        write(output, stored | {"seen": seen})
+    write(output, stored | {"seen": seen})
     return results, by_hand
 
 
@@ -190,8 +189,8 @@ def forget(output, student):
 def line_to_add(student, question):
     """Return the row of comments.csv for a comment on an answer, to be completed between the quotes."""
     row = io.StringIO()
-    csv.writer(row, lineterminator="").writerow((student, question))
-    return f'{row.getvalue()},""'
+    csv.writer(row, lineterminator="\n").writerow((student, question))
+    return f'{row.getvalue()[:-1]},""'
 
 
 # HTML

@@ -102,10 +102,7 @@ def write_gradebook(path, all_graded):
 
 
 def read_comments(path):
-    """Return the comments that were written by hand in nbgrader's gradebook: {(student, question): text}.
-
-    A comment may be at an answer, or at its cell of points.
-    """
+    """Return the comments that were written by hand in nbgrader's gradebook: {(student, question): text}."""
     if not os.path.exists(path):
         return {}
     from nbgrader.api import Comment, Gradebook
@@ -114,7 +111,7 @@ def read_comments(path):
         warnings.simplefilter("ignore")
         written = book.db.query(Comment).filter(Comment.manual_comment.isnot(None)).all()
         return {
-            (comment.student.id, comment.name.removesuffix("-points")): comment.manual_comment.strip()
+            (comment.student.id, comment.name): comment.manual_comment.strip()
             for comment in written
             if comment.manual_comment.strip()
         }

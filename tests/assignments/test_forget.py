@@ -1,5 +1,6 @@
 """Tests of deleting a student, down to the last free page of a database."""
 
+import csv
 import html
 import json
 import sqlite3
@@ -15,13 +16,14 @@ from assignments.batch import Batch
 from assignments.grade import cache
 from assignments.lms import course as lms_course
 from assignments.read.names import match_names, page_name
-from assignments.report import grade_tables
+from assignments.report import comments, grade_tables
 from assignments.report.all_reports import write_reports
 from tests.assignments.grading import put, result, rows
 from tests.project.paths import ROOT
 
 ASKED = ["ada.quillfeather", "Zoë <b>Quillfeather", "김하늘퀼", 'O\'Quillfeather "x"']
 OTHERS = ["bo", "ada.quill", "Quillfeather"]
+EVERYONE, HAND = [*ASKED, *OTHERS], "Said by hand."
 
 
 def holding(output, student):
@@ -42,6 +44,15 @@ def holding(output, student):
     }  # fmt: skip
 
 
+def write_comments(path, output):
+    """Write a comment on each student, and store it as a run does."""
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["student", "question", "comment"], *([name, "gates", HAND] for name in EVERYONE)])
+    comments.store(output, path, [
+        comments.Comment([name], name, "lstm", "gates", HAND, line=line) for line, name in enumerate(EVERYONE, 2)
+    ])  # fmt: skip
+
+
 @pytest.fixture
 def output(tmp_path):
     """Return an output folder with an appeal, times and uploads, and a file left by an interrupted run."""
@@ -52,6 +63,7 @@ def output(tmp_path):
     for student in batch.todo:
         batch.keep(student, result(student))
     all_graded = batch.all_graded()
+    write_comments(tmp_path / "comments.csv", made)
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr(grade_tables, "write_gradebook", lambda *_: {})  # nbgrader's takes seconds
         write_reports(made, all_graded, str)
@@ -71,6 +83,7 @@ def test_forgotten_name_is_in_no_file(output, student, no_gradebook):
     kinds = {path.split("/")[0] for path in holding(output, student)}
     assert kinds == {
         "done", "feedback", "review", "appeals", "batches.json", "grades.csv", "summary.html", "term.json",
+        "comments.json",
         *forget.OF_THE_CLASS[:-1], "moodle.csv.part",
     }  # fmt: skip
     (output / "mine.txt").write_text(student, encoding="utf-8")
@@ -81,6 +94,14 @@ def test_forgotten_name_is_in_no_file(output, student, no_gradebook):
     assert [line for line in lines if "has the name still" in line][0].startswith(
         str(output / "mine.txt")
     ) and "the submission" in lines[-1]
+    # the instructor's own file is as it was, and its row is named
+    file = output.parent / "comments.csv"
+    assert [line for line in lines if str(file) in line] == [
+        f"{file}, line {2 + EVERYONE.index(student)}: a comment on {student}. Delete the line yourself."
+    ]
+    assert {comment.student for comment in comments.read(output)["comments"]} == {*EVERYONE} - {student}
+    for other in {*EVERYONE} - {student}:
+        assert HAND in (output / "feedback" / f"{page_name(other)}.html").read_text("utf-8")
     # all others are as they were
     assert {student for student, _ in rows(output)} == {*ASKED, *OTHERS} - {student} == forget.students_in(output)
     assert len(lms_course.read_times(output)) == len([*ASKED, *OTHERS]) - 1
@@ -94,6 +115,8 @@ def test_forgotten_name_is_in_no_free_page_of_the_gradebook(output):
     with nbgrader.Gradebook(f"sqlite:///{output / 'gradebook.db'}") as book:
         book.find_grade("gates-points", "lstm", "lstm", "ada.quillfeather").manual_score = 1.75
         book.find_grade("gates-points", "lstm", "lstm", "bo").manual_score = 0.5
+        for student in (*ASKED, "bo"):
+            book.find_comment("gates", "lstm", "lstm", student).manual_comment = f"To {student}"
         book.db.commit()
     left = sqlite3.connect(output / "gradebook.db", isolation_level=None)  # as a database that clears nothing leaves it
     for line in (
@@ -118,7 +141,22 @@ def test_forgotten_name_is_in_no_free_page_of_the_gradebook(output):
         ) == len(OTHERS)
     with sqlite3.connect(output / "gradebook.db") as book:
         assert book.execute("SELECT count(*) FROM grade").fetchone() == (len(OTHERS),)
+        assert book.execute("SELECT count(*) FROM comment").fetchone() == (len(OTHERS),)
     assert rows(output)["bo", "gates"][0] == 0.5
+
+
+def test_a_file_of_comments_that_is_gone_is_named(output, no_gradebook):
+    """Check also another spelling of the name in the instructor's file."""
+    stored = comments.read(output)
+    stored["comments"][4].student = "Bo Q."
+    comments.write(output, stored)
+    file, lines = output.parent / "comments.csv", []
+    file.write_text(file.read_text("utf-8").replace("bo,", "bo q.,lstm,\n BO Q.,"), encoding="utf-8")
+    forget.forget(output, "bo", lines.append)
+    assert [line.partition(":")[0] for line in lines if str(file) in line] == [f"{file}, line 6", f"{file}, line 7"]
+    file.unlink()
+    forget.forget(output, "ada.quill", lines.append)
+    assert f"{file} cannot be read, and may have comments on this student" in lines[-2]
 
 
 def test_similar_spellings_are_different_students():

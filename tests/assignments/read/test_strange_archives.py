@@ -309,6 +309,7 @@ def test_strange_student_names_are_distinct_and_harmless(tmp_path, no_gradebook)
         "review",
         "appeals",
         "batches.json",
+        "comments.json",
         "grades.csv",
         "summary.html",
     }
