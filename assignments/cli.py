@@ -4,7 +4,6 @@ import argparse
 import signal
 import sys
 import time
-import zipfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from assignments.grade.judge import time_limits
 from assignments.lms import comments as comments_file
 from assignments.lms.course import from_arguments
 from assignments.read import class_zip, folders
+from assignments.read.archives import is_archive
 from assignments.read.names import match_names, page_name
 from assignments.report import all_reports, comments
 from assignments.submission import on_termination
@@ -23,8 +23,8 @@ from companion.check.engine.question import all_questions
 
 DESCRIPTION = """From submissions to grades: python -m assignments SUBMISSIONS --output grades/
 
-SUBMISSIONS is the zip file that Canvas or Moodle hands out, or a folder: of such files, or with a folder or a notebook
-for each student, named as the student. What is written:
+SUBMISSIONS is the zip file that Canvas or Moodle hands out, a tar file of the same form, or a folder: of such files, or
+with a folder or a notebook for each student, named as the student. What is written:
 
     grades/grades.csv          student, question, points, mistake
     grades/gradebook.db        nbgrader's gradebook
@@ -73,14 +73,14 @@ def interrupt(*_):
 
 
 def list_submissions(source, at_end):
-    """Return the `Submissions` of a folder or a zip file; print what is odd about archives.
+    """Return the `Submissions` of a folder, a zip or a tar file; print what is odd about archives.
 
     Raise ValueError if there are none. at_end: an ExitStack, by which temporary folders are deleted.
     """
-    if source.is_file() and not zipfile.is_zipfile(source):
+    if source.is_file() and not is_archive(source):
         raise ValueError(
-            f"{source} is no zip file, or is damaged or cut off. Give the zip file that Canvas or Moodle hands out, or"
-            " a folder that holds a folder or a notebook for each student."
+            f"{source} is no zip or tar file, or is damaged or cut off. Give the zip file that Canvas or Moodle hands"
+            " out, or a folder that holds a folder or a notebook for each student."
         )
     if not source.exists():
         raise ValueError(f"there is no file or folder {source}")

@@ -1,49 +1,36 @@
-"""Unpack the zip files that Canvas and Moodle hand out, and list the submissions in them.
+"""Unpack the zip and tar files of a class, as Canvas and Moodle hand them out, and list the submissions in them.
 
 A student has chosen the content of such a file, and parts of its names. No entry is written outside a new folder, no
 link is made, and what is unpacked has bounds. An entry that cannot be unpacked is listed as odd; if it has a name, an
-empty file stands for it, so that no student is missing from the list.
+empty file stands for it, so that no student is missing from the list. Several files of one student of Canvas, which
+gives each a name of its own, become one submission.
 """
 
 import errno
 import os
 import re
 import shutil
-import stat
-import struct
 import tempfile
-import unicodedata
-import zipfile
-import zlib
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from assignments.read import folders
+from assignments.read import archives, folders
+from assignments.read.archives import entries
+from assignments.read.archives.entries import FOLDER, OTHER
 
-MAX_ENTRIES = 100_000  # of a zip file
-MAX_DIRECTORY_BYTES = 64 * 2**20  # of its central directory
-MAX_FILE = folders.MAX_BYTES  # the grader reads no larger file
-MAX_TOTAL = 32 * 2**30  # of all files of a zip file
-MAX_RATIO = 100  # times the size of a zip file, from FREE_BYTES on
-FREE_BYTES = 2**30
 MAX_DEPTH = 30  # folders in each other
 MAX_NAME = 200  # bytes of a file's name
-BLOCK = 2**14  # bytes read at a time: what precedes a damage is kept
 IGNORED = {"__MACOSX", ".DS_Store"}
 FORBIDDEN = re.compile(r'[<>:"|?*]')  # in names on Windows
+COPY_OF_MODULE = re.compile(r"-\d+\.py$")  # the ending that Canvas gives a file that was sent before
 DRIVE = re.compile(r"[A-Za-z]:")
 DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)  # of Windows
-TIME_STAMP = 0x5455  # extra field with the time in seconds
-UTF8, ENCRYPTED = 0x800, 0x1  # flags of an entry
 BAD_NAME = {errno.ENAMETOOLONG, errno.EINVAL, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EILSEQ, errno.ENOENT}
 
 OUTSIDE = "leads out of the folder, and is not unpacked"
 LINK = "is a link or a device, and is not unpacked"
-LOCKED = "is encrypted, and cannot be read"
-PACKED = "is compressed in an unusual way, and cannot be read"
-TOO_LARGE = f"has more than {MAX_FILE // 2**20} MB, and is not read"
+TOO_LARGE = f"has more than {entries.MAX_FILE // 2**20} MB, and is not read"
 TOO_MUCH = "is not read: all files together have far more bytes than the archive"
 DAMAGED = "is damaged. What could be read of it counts"
 RENAMED = "is there twice. This one is called {name}"
@@ -72,18 +59,42 @@ class Submissions:
             self.paths[name] = path
         self.skipped += folders.skipped_entries(folder)
 
+    def new_folder(self, at_end):
+        """Return a new temporary folder, which is deleted `at_end`."""
+        made = tempfile.TemporaryDirectory(prefix="submissions-", ignore_cleanup_errors=True)
+        self.unpacked.append(Path(at_end.enter_context(made)))
+        return self.unpacked[-1]
+
+    def join_files(self, at_end):
+        """Replace several files of one student of Canvas, in an unpacked folder, by a folder with all of them."""
+        files = {path.name: (name, path) for name, path in self.paths.items() if path.is_file()}
+        moved = canvas_folders(files)
+        folder = self.new_folder(at_end) if moved else None
+        for file, (joined, inner) in moved.items():
+            name, path = files[file]
+            del self.paths[name]
+            target = folder / joined / inner
+            target.parent.mkdir(exist_ok=True)
+            target = free_path(target, lambda path: path.exists())
+            try:
+                os.link(path, target)
+            except OSError:  # the temporary folder is on another disk
+                shutil.copy2(path, target)
+        for path in sorted(folder.iterdir()) if folder else ():
+            name = path.name
+            while name in self.paths:
+                name += "'"
+            self.paths[name] = path
+
     def add_archive(self, path, at_end):
-        """Unpack a zip file into a new temporary folder, which is deleted `at_end`, and add its submissions."""
-        folder = Path(
-            at_end.enter_context(tempfile.TemporaryDirectory(prefix="submissions-", ignore_cleanup_errors=True))
-        )
-        self.unpacked.append(folder)
+        """Unpack an archive into a new temporary folder, which is deleted `at_end`, and add its submissions."""
+        folder = self.new_folder(at_end)
         self.odd += [(path.name, entry, reason) for entry, reason in unpack(path, folder)]
         self.add(folder)
 
 
 def submissions(source, at_end):
-    """Return the submissions in a folder or a zip file, also in the zip files of a class that are in the folder.
+    """Return the submissions in a folder or an archive, also in the archives of a class that are in the folder.
 
     at_end: an ExitStack, by which temporary folders are deleted. Raise ValueError if an archive cannot be unpacked.
     """
@@ -94,70 +105,42 @@ def submissions(source, at_end):
         return listed
     in_folder = Submissions({})
     in_folder.add(source)
-    archives = {name: path for name, path in in_folder.paths.items() if students_in_zip(path)}
-    listed = Submissions({name: path for name, path in in_folder.paths.items() if name not in archives})
+    of_classes = {name: path for name, path in in_folder.paths.items() if students_in_class(path)}
+    listed = Submissions({name: path for name, path in in_folder.paths.items() if name not in of_classes})
     listed.skipped = in_folder.skipped
+    listed.join_files(at_end)
     for path in listed.paths.values():
-        if path.suffix.lower() == ".zip" and path.is_file() and not zipfile.is_zipfile(path):
+        if path.suffix.lower() == ".zip" and path.is_file() and not archives.is_archive(path):
             listed.odd.append((path.name, "", BROKEN))
-    for path in archives.values():
+    for path in of_classes.values():
         listed.add_archive(path, at_end)
     return listed
 
 
-def students_in_zip(path):
-    """Return the students of a whole class whose files an LMS put into this zip file; none for another file."""
-    if path.suffix.lower() != ".zip" or not path.is_file():
+def students_in_class(path):
+    """Return the students of a whole class whose files an LMS put into this archive; none for another file."""
+    if path.suffix.lower() not in archives.SUFFIXES or not path.is_file():
         return []
     try:
-        with open_zip(path) as archive:
+        with archives.open_archive(path) as archive:
             paths = [parts for _, parts in named_entries(archive, [])]
-    except ValueError:
+    except (ValueError, OSError):
         return []
     names = sorted({match[1] for parts in paths if (match := folders.OF_A_CLASS.match("/".join(parts)))})
     return names if len(names) > 1 else []
 
 
-def open_zip(path):
-    """Open a zip file; raise ValueError with its name if it is damaged or lists too many files."""
-    with open(path, "rb") as file:
-        size = directory_bytes(file)
-    if size > MAX_DIRECTORY_BYTES:
-        raise ValueError(f"{path} lists too many files.")
-    try:
-        archive = zipfile.ZipFile(path)
-    except folders.DAMAGED as error:
-        raise ValueError(f"{path} is no zip file, or is damaged or cut off. Download it again. ({error})") from None
-    if len(archive.infolist()) > MAX_ENTRIES:
-        archive.close()
-        raise ValueError(f"{path} lists more than {MAX_ENTRIES} files.")
-    return archive
-
-
-def directory_bytes(file):
-    """Return the size that a zip file states for its central directory, 0 if it states none."""
-    file.seek(0, os.SEEK_END)
-    file.seek(max(0, file.tell() - 2**17))
-    tail = file.read()
-    end, end64 = tail.rfind(b"PK\5\6"), tail.rfind(b"PK\6\6")
-    sizes = [struct.unpack_from("<L", tail, end + 12)[0]] if 0 <= end <= len(tail) - 22 else []
-    if sizes == [0xFFFFFFFF]:
-        sizes = []
-    sizes += [struct.unpack_from("<Q", tail, end64 + 40)[0]] if 0 <= end64 <= len(tail) - 56 else []
-    return max(sizes, default=0)
-
-
 def named_entries(archive, odd):
     """Return (entry, parts of its path) of the files and folders to unpack; add what has no good name to `odd`."""
     named = []
-    for entry in archive.infolist():
-        name = decoded_name(entry).replace("\\", "/")
+    for entry in archive.entries:
+        name = entry.name.replace("\\", "/")
         parts = [part for part in name.split("/") if part not in ("", ".")]
         if IGNORED & {*parts} or not parts or parts[-1].startswith("._"):
             continue
         if name.startswith("/") or ".." in parts or DRIVE.match(name):
             odd.append((folders.printable(name), OUTSIDE))
-        elif stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        elif entry.kind == OTHER:
             odd.append((folders.printable(name), LINK))
         elif len(parts) > MAX_DEPTH:
             odd.append((folders.printable(name), NO_NAME))
@@ -167,16 +150,34 @@ def named_entries(archive, odd):
     inner = ["/".join(parts[1:]) for _, parts in named]
     if len(outer) == 1 and not folders.OF_A_CLASS.match(*outer) and any(map(folders.OF_A_CLASS.match, inner)):
         named = [(entry, parts[1:]) for entry, parts in named if parts[1:]]  # packed again, with its folder
-    return named
+    moved = canvas_folders([parts[0] for entry, parts in named if len(parts) == 1 and entry.kind != FOLDER])
+    order = {name: position for position, name in enumerate(moved)}
+    named.sort(key=lambda pair: order.get(pair[1][0], -1) if len(pair[1]) == 1 else -1)
+    is_moved = [len(parts) == 1 and parts[0] in moved and entry.kind != FOLDER for entry, parts in named]
+    return [(entry, [*moved[parts[0]]] if here else parts) for (entry, parts), here in zip(named, is_moved)]
 
 
-def decoded_name(entry):
-    """Return the name of an entry in UTF-8, which many programs write without saying so, or in CP437."""
-    name = entry.filename
-    if not entry.flag_bits & UTF8:
-        with suppress(UnicodeError):
-            name = name.encode("cp437").decode("utf-8")
-    return unicodedata.normalize("NFC", name)
+def canvas_folders(names):
+    """Return where the files of students go who sent several by Canvas: {file name: (folder, name in it)}.
+
+    The folder has the name and numbers of the first file, and the files are in the order in which they were sent.
+    """
+    files_of = {}
+    for name in dict.fromkeys(names):
+        if match := folders.CANVAS_FILE.fullmatch(name):
+            files_of.setdefault((match["name"], match["number"]), []).append((int(match["file"]), name, match))
+    moved = {}
+    for (student, number), files in files_of.items():
+        if len({file for file, *_ in files}) < 2:
+            continue
+        late = "LATE_" if any(match["late"] for *_, match in files) else ""
+        joined = f"{student}_{late}{number}_{min(files)[0]}"
+        inner = {match["inner"] for *_, match in files}
+        for _, name, match in sorted(files, key=lambda file: file[:2]):
+            plain = COPY_OF_MODULE.sub(".py", match["inner"])
+            kept = plain if plain not in inner else match["inner"]
+            moved[name] = joined, safe_name(kept.lstrip("."))
+    return moved
 
 
 def safe_name(part):
@@ -189,45 +190,55 @@ def safe_name(part):
 
 
 def unpack(path, folder):
-    """Unpack a zip file into an empty folder, and return what is odd about it: (entry, reason)."""
+    """Unpack an archive into an empty folder, and return what is odd about it: (entry, reason)."""
     odd = []
-    with open_zip(path) as archive:
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-        if entries and all(entry.flag_bits & ENCRYPTED for entry in entries):
-            raise ValueError(f"{path} is encrypted. Unpack it with its password, and give the folder.")
-        files = make_folders(named_entries(archive, odd), folder, odd)
-        files.sort(key=lambda pair: pair[0].file_size)  # so that a zip bomb takes nobody else's space
-        left = min(MAX_TOTAL, max(FREE_BYTES, MAX_RATIO * path.stat().st_size))
-        check_space(path, folder, min(left, sum(entry.file_size for entry, _ in files if entry.file_size <= MAX_FILE)))
-        for entry, target in files:
-            reason = obstacle(entry, left)
-            left -= 0 if reason else entry.file_size
-            name = target.relative_to(folder).as_posix()
-            odd += [(name, reason)] if reason else []
-            write(target, partial(write_file, archive, entry, reason, name, odd), name, odd)
+    with archives.open_archive(path) as archive:
+        targets = dict(make_folders(named_entries(archive, odd), folder, odd))
+        left = entries.max_bytes(path)
+        check_space(path, folder, min(left, sum(entry.size for entry in targets if entry.size <= entries.MAX_FILE)))
+        reasons = {}
+        for entry in sorted(targets, key=lambda entry: entry.size):  # so that a zip bomb takes nobody else's space
+            reasons[entry] = obstacle(entry, left)
+            left -= 0 if reasons[entry] else entry.size
+        for entry in filter(targets.get, archive.entries):  # a tar file is read in its order
+            name = targets[entry].relative_to(folder).as_posix()
+            odd += [(name, reasons[entry])] if reasons[entry] else []
+            write(targets[entry], partial(write_file, archive, entry, reasons[entry], name, odd), name, odd)
     return odd
 
 
 def make_folders(named, folder, odd):
     """Make the folders of entries, and return (entry, path) of the files, no two of which have one path."""
     files, of_files, of_folders = [], set(), set()
+
+    def is_taken(path):
+        return key(path) in of_files or key(path) in of_folders
+
     for entry, parts in named:
-        target, count = folder.joinpath(*parts), 1
-        above = {key(path) for path in [target, *target.parents][not entry.is_dir() :] if path.is_relative_to(folder)}
+        target = folder.joinpath(*parts)
+        above = {key(path) for path in [target, *target.parents][entry.kind != FOLDER :] if path.is_relative_to(folder)}
         if above & of_files:
             odd.append(("/".join(parts), NO_NAME))
             continue
         of_folders |= above
-        if entry.is_dir():
+        if entry.kind == FOLDER:
             write(target, lambda target: target.mkdir(exist_ok=True), "/".join(parts), odd)
             continue
-        while key(target) in of_files | of_folders:
-            count += 1
-            target = target.with_name(f"{Path(parts[-1]).stem} ({count}){Path(parts[-1]).suffix}")
+        free = free_path(target, is_taken)
+        odd += [("/".join(parts), RENAMED.format(name=free.name))] if free != target else []
+        target = free
         of_files.add(key(target))
-        odd += [("/".join(parts), RENAMED.format(name=target.name))] if count > 1 else []
         files.append((entry, target))
     return files
+
+
+def free_path(path, is_taken):
+    """Return a path, with a number if it is taken."""
+    free, count = path, 1
+    while is_taken(free):
+        count += 1
+        free = path.with_name(f"{path.stem} ({count}){path.suffix}")
+    return free
 
 
 def key(path):
@@ -247,11 +258,7 @@ def check_space(path, folder, size):
 
 def obstacle(entry, left):
     """Return the reason for which a file is not unpacked, or ""."""
-    if entry.flag_bits & ENCRYPTED:
-        return LOCKED
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return PACKED
-    return TOO_LARGE if entry.file_size > MAX_FILE else TOO_MUCH if entry.file_size > left else ""
+    return entry.obstacle or (TOO_LARGE if entry.size > entries.MAX_FILE else TOO_MUCH if entry.size > left else "")
 
 
 def write(target, action, name, odd):
@@ -272,42 +279,7 @@ def write_file(archive, entry, reason, name, odd, target):
     """
     with open(target, "xb") as file:
         if reason in (TOO_LARGE, TOO_MUCH):
-            file.truncate(MAX_FILE + 1)
-        elif not reason and not copy(archive, entry, file):
+            file.truncate(entries.MAX_FILE + 1)
+        elif not reason and not archive.copy(entry, file):
             odd.append((name, DAMAGED))
-    moment = saved_at(entry)
-    os.utime(target, (moment, moment))
-
-
-def copy(archive, entry, file):
-    """Write what can be read of an entry to a file; return whether that is all of it, with the right checksum."""
-    expected, checksum = entry.CRC, 0
-    del entry.CRC  # or zipfile keeps back the last block of a damaged file
-    try:
-        source = archive.open(entry)
-    except folders.DAMAGED:
-        return False
-    with source:
-        while True:
-            try:
-                block = source.read(BLOCK)
-            except folders.DAMAGED:
-                return False
-            if not block:
-                return checksum == expected
-            checksum = zlib.crc32(block, checksum)
-            file.write(block)
-
-
-def saved_at(entry):
-    """Return the time at which an entry was saved, in seconds: the one with a time zone if there is one."""
-    extra, at = entry.extra, 0
-    while at + 4 <= len(extra):
-        kind, size = struct.unpack_from("<HH", extra, at)
-        if kind == TIME_STAMP and size >= 5 and at + 9 <= len(extra) and extra[at + 4] & 1:
-            return float(struct.unpack_from("<L", extra, at + 5)[0])
-        at += 4 + size
-    try:
-        return max(0.0, folders.saved_at(entry))
-    except (OverflowError, ValueError):
-        return 0.0
+    os.utime(target, (entry.time, entry.time))

@@ -43,6 +43,11 @@ DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, OSErr
 # `Ada Lovelace_123_assignsubmission_file_/rnn.ipynb`, Blackboard's `rnn_ada_attempt_2026-10-01-…`.
 OF_A_CLASS = re.compile(r"([^/]+?)_(?:(?:LATE_)?\d{3,}_\d{3,}_|\d+_assignsubmission_\w+?_|attempt_\d{4}-\d\d-\d\d)")
 
+# A file in Canvas's archive: the student's name and number, the file's number and its own name.
+CANVAS_FILE = re.compile(
+    r"(?P<name>[^/]+?)_(?P<late>LATE_)?(?P<number>\d{3,})_(?P<file>\d{3,18})_(?P<inner>.+)", re.DOTALL
+)
+
 
 def students(folder):
     """Return {student: path} of the submissions in a folder: a folder or a file each, no links."""
@@ -181,6 +186,12 @@ def decompress(raw, limit):
     if len(content) > limit:
         raise ValueError("the file is too large")
     return content
+
+
+def first_bytes_of_gzip(path, count):
+    """Return the first bytes of what gzip compressed; raise an error of `DAMAGED`."""
+    with gzip.open(path) as file:
+        return file.read(count)
 
 
 def open_archive(raw):

@@ -20,6 +20,7 @@ from assignments.grade import cache
 from assignments.lms import roster, submission_times
 from assignments.lms.course import Course
 from assignments.read import answers, class_zip, folders
+from assignments.read.archives import entries, zip_file
 from tests.assignments.grading import notebook, put, rows, zipped
 from tests.assignments.read.test_strange_archives import zip_listing_often
 from tests.check.lstm_answers import GATES
@@ -176,9 +177,9 @@ def test_links_and_devices_are_not_made(listed, tmp_path, kind):
 
 def test_a_zip_bomb_takes_nobody_elses_space(listed, monkeypatch):
     """Check one file that is too large, and many that together are: they stay submissions, and use no disk."""
-    monkeypatch.setattr(class_zip, "FREE_BYTES", 3 * 2**20)
-    monkeypatch.setattr(class_zip, "MAX_RATIO", 1)
-    monkeypatch.setattr(class_zip, "MAX_FILE", 2**21)
+    monkeypatch.setattr(entries, "FREE_BYTES", 3 * 2**20)
+    monkeypatch.setattr(entries, "MAX_RATIO", 1)
+    monkeypatch.setattr(entries, "MAX_FILE", 2**21)
     bombs = [(f"bomb_{number}_1_x.ipynb", b"0" * (2**20 + number)) for number in range(200, 205)]
     sent = listed([*bombs, ("huge_300_1_x.ipynb", b"0" * (2**21 + 1)), (ADA, NOTEBOOK)])
     assert len(sent.paths) == 7 and unpacked(sent)[ADA] == NOTEBOOK.encode()
@@ -192,13 +193,13 @@ def test_a_zip_bomb_takes_nobody_elses_space(listed, monkeypatch):
 
 def test_an_archive_that_lists_one_file_often_is_bounded(listed, monkeypatch):
     raw = zip_listing_often(ADA, b"0" * 1000, 500)
-    monkeypatch.setattr(class_zip, "FREE_BYTES", 20_000)
-    monkeypatch.setattr(class_zip, "MAX_RATIO", 0)
+    monkeypatch.setattr(entries, "FREE_BYTES", 20_000)
+    monkeypatch.setattr(entries, "MAX_RATIO", 0)
     sent = listed(raw)
     assert sum(reason == class_zip.TOO_MUCH for _, _, reason in sent.odd) == 480
     for name, limit in (("MAX_ENTRIES", 499), ("MAX_DIRECTORY_BYTES", 9999)):
         with monkeypatch.context() as patched:
-            patched.setattr(class_zip, name, limit)
+            patched.setattr(entries, name, limit)
             with pytest.raises(ValueError, match=r"submissions\.zip lists (more than 499|too many) files"):
                 listed(raw)
             assert [*listed({"submissions.zip": raw}).paths] == ["submissions"]
@@ -233,7 +234,7 @@ def with_flag(raw, name, flag, kind=None):
 def test_encrypted_and_unusual_entries_are_listed(listed):
     raw = zipped([(ADA, NOTEBOOK), (GRACE, NOTEBOOK), ("kim_103_5_x.ipynb", NOTEBOOK)])
     sent = listed(with_flag(with_flag(raw, ADA, 1), GRACE, 0, kind=14))
-    assert reasons(sent) == {ADA: class_zip.LOCKED, GRACE: class_zip.PACKED} and len(sent.paths) == 3
+    assert reasons(sent) == {ADA: zip_file.LOCKED, GRACE: zip_file.PACKED} and len(sent.paths) == 3
     assert ("empty_file", ADA) in answers.read_submission("ada", sent.paths[ADA[:-6]]).remarks
     with pytest.raises(ValueError, match=r"submissions\.zip is encrypted"):
         listed(with_flag(zipped([(ADA, NOTEBOOK)]), ADA, 1))
@@ -246,7 +247,7 @@ def test_damaged_entries_are_read_as_far_as_they_go(listed):
     assert reasons(sent) == {ADA: class_zip.DAMAGED} and len(unpacked(sent)[ADA]) == len(NOTEBOOK)
     assert set(answers.read_submission("ada", sent.paths[ADA[:-6]]).answers) == {"gates"}
     for broken in (raw[: len(raw) // 2], raw[:-5], b"PK\3\4" + bytes(500), b""):
-        with pytest.raises(ValueError, match=r"submissions\.zip is no zip file, or is damaged"):
+        with pytest.raises(ValueError, match=r"submissions\.zip is no zip or tar file, or is damaged"):
             listed(broken)
 
 
