@@ -69,22 +69,23 @@ class Batch:
 
     again: students to grade again. questions: those to grade again for all students. fresh: draw new probes for these.
     variants: give each student the variants of their own name. similar: compare students' code. course: class list and
-    due dates. listed: the folder's `class_zip.Submissions`, if archives in it are unpacked.
+    due dates. listed: the folder's `class_zip.Submissions`, if archives in it are unpacked. dry: only find out what is
+    left to grade, and write nothing.
     """
 
     def __init__(
         self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print,
         course=None,
-        questions=(), similar=False, listed=None,
+        questions=(), similar=False, listed=None, dry=False,
     ):  # fmt: skip
         self.folder = Path(folder).resolve()
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
         self.course = course
         self.limits = judge.LIMITS | (limits or {})
         self.calibration = Calibration(fixed="seconds" in (limits or {}))
-        for subfolder in ("done", "feedback", "review", "appeals"):
-            (self.output / subfolder).mkdir(parents=True, exist_ok=True)
-        os.chmod(self.output, 0o700)  # other students may have accounts on this machine
+        self.dry = dry
+        if not dry:
+            self.make_folders()
         submissions = listed.paths if listed else folders.students(folder)
         output = os.path.realpath(self.output)
         self.submissions = {name: path for name, path in submissions.items() if os.path.realpath(path) != output}
@@ -99,7 +100,8 @@ class Batch:
         self.again, self.similar = frozenset(again), similar
         self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]
         self.change = point_changes.start_run(self.output, self.key, questions, fresh and bool(questions), settings)
-        self.rename_old_files()
+        if not dry:
+            self.rename_old_files()
         for student in self.submissions:
             self.resume(student, student in again, fresh)
         if questions and (count := len({*self.todo} - {*self.parts})):
@@ -107,6 +109,27 @@ class Batch:
                 f"{count} submissions are new, have changed, or are of an older version: all their questions are"
                 " graded."
             )
+
+    def make_folders(self):
+        """Make the output folder."""
+        for subfolder in ("done", "feedback", "review", "appeals"):
+            (self.output / subfolder).mkdir(parents=True, exist_ok=True)
+        os.chmod(self.output, 0o700)  # other students may have accounts on this machine
+
+    def state(self, student):
+        """Return whether a submission is `new`, `changed` since it was graded, `unchanged`, or graded `again`.
+
+        A submission from Canvas has changed if another one of the same student was graded, since its name has the
+        number of its file.
+        """
+        last = cache.read_entries(self.done(student)).get(self.key)
+        if last and last["graded"]["student"] == student:
+            if last.get("files", self.files[student]) != self.files[student]:
+                return "changed"
+            return "unchanged" if student in self.graded else "again"
+        owner = folders.canvas_owner(student)
+        earlier = {*cache.read_rosters(self.output).get(self.key, ())} - self.submissions.keys()
+        return "changed" if owner and owner in map(folders.canvas_owner, earlier) else "new"
 
     def rename_old_files(self):
         """Rename files that were stored under an older version's page name."""
@@ -135,7 +158,8 @@ class Batch:
             if len(parts) == len(last["graded"]["verdicts"]):
                 self.graded[student] = last["graded"]
                 batches[self.key] = last | {"digest": self.digests[student]}
-                cache.write_atomically(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
+                if not self.dry:
+                    cache.write_atomically(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
                 return
             self.parts[student], self.languages[student] = parts, last["graded"]["language"]
             self.old_seeds[student] = None if fresh else last["graded"]["seeds"]

@@ -196,8 +196,6 @@ def run(parser, arguments, at_end):
     for line in messages.untranslated_notice(arguments.lang or "en"):
         print(line)
     print_oddities(listed)
-    if arguments.dry_run:
-        return print_dry_run(listed.paths, course, arguments)
     limits = time_limits(arguments.seconds) if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()
@@ -206,8 +204,10 @@ def run(parser, arguments, at_end):
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again,
             arguments.fresh,
             arguments.variants, course=course, questions=arguments.question, similar=arguments.similar,
-            listed=listed,
+            listed=listed, dry=arguments.dry_run,
         )  # fmt: skip
+        if arguments.dry_run:
+            return print_dry_run(batch, course, arguments)
         if arguments.comments:
             comments.store(arguments.output, arguments.comments, by_hand)
         graded = batch.grade(arguments.workers)

@@ -18,7 +18,7 @@ from assignments.sandbox import pool
 from assignments.sandbox.isolation import end_with_parent
 from assignments.sandbox.limits import limit_own_memory
 from assignments.submission import MEMORY, GradingProcess, on_termination
-from companion.check.engine.question import ASSIGNMENTS
+from companion.check.engine.question import ASSIGNMENTS, all_questions
 
 # Seconds that a process needs for a submission, on the machine of grade/calibration.py. Right answers to the other
 # assignments take half of USUAL_SECONDS, wrong ones are run again.
@@ -26,6 +26,12 @@ SECONDS, USUAL_SECONDS = {"language_model": 10}, 1
 START = 8  # of a batch's first and last steps
 OWN_CODE = 2.5  # times as long with --own-code
 UNREADABLE = [("grader_stopped", "")]
+STATES = {
+    "new": "new",
+    "changed": "changed since they were graded",
+    "again": "graded before, and graded again as you ask, or as an option or the grader has changed",
+    "unchanged": "graded already, and unchanged",
+}
 
 
 def serve(connection, wanted):
@@ -94,12 +100,10 @@ def known_assignments(students, paths, arguments):
     return {student: [*dict.fromkeys(names)] for student, names in known.items()}
 
 
-def print_dry_run(paths, course, arguments):
-    """Print what grading would find. paths: {student: path}. course: class list and due dates, or None."""
-    output = os.path.realpath(arguments.output)
-    paths = {student: path for student, path in paths.items() if os.path.realpath(path) != output}
-    workers = max(1, min(arguments.workers or os.cpu_count() or 1, len(paths)))
-    results = read_all(paths, arguments.assignment, workers)
+def print_dry_run(batch, course, arguments):
+    """Print what grading would find. batch: a `Batch` that is dry. course: class list and due dates, or None."""
+    workers = max(1, min(arguments.workers or os.cpu_count() or 1, len(batch.submissions)))
+    results = read_all(batch.submissions, arguments.assignment, workers)
     print(f"{len(results)} submission{'s' * (len(results) != 1)}")
     usual = cache.most_common_assignment(results.values())
     for assignment in ASSIGNMENTS:
@@ -108,16 +112,47 @@ def print_dry_run(paths, course, arguments):
             print(f"{assignment}, {len(students)}: {', '.join(students)}")
     if unknown := [student for student, result in results.items() if not result["assignments"]]:
         print(f"counted as {' and '.join(usual) or 'nothing'}, {len(unknown)}: {', '.join(unknown)}")
+    print_states(batch)
     print_odd_files(results)
     if course and course.roster:
         print_class_list(course, results, usual)
     else:
         print("Who is missing, only the class list tells: --roster CSV, or ROSTER=class.csv with make.")
-    count = [name for result in results.values() for name in result["assignments"] or usual]
-    seconds = estimate(count, workers, arguments.own_code)
+    print_estimate(batch, results, usual, arguments)
+
+
+def print_states(batch):
+    """Print which submissions are graded already, which have changed since, and which are new."""
+    students_of = {}
+    for student in batch.submissions:
+        students_of.setdefault(batch.state(student), []).append(student)
+    if [*students_of] == ["new"]:
+        print("None of them is graded yet.")
+        return
+    for state, text in STATES.items():
+        if students := students_of.get(state):
+            print(f"{text}, {len(students)}: {', '.join(students)}")
+
+
+def print_estimate(batch, results, usual, arguments):
+    """Print about how long grading takes what is left. usual: the assignments that count where no answer tells."""
+    if not batch.todo:
+        print("Nothing is left to grade. Nothing was written.")
+        return
+    workers = max(1, min(arguments.workers or os.cpu_count() or 1, len(batch.todo)))
+    shares = {}
+    for student in batch.todo:
+        names = results[student]["assignments"] or usual
+        for name in names:
+            asked = [question.name for question in all_questions().values() if question.assignment == name]
+            left = [question for question in asked if question not in batch.parts.get(student, ())]
+            shares[name] = shares.get(name, 0) + len(left) / len(asked)
+    seconds = estimate(shares, workers, arguments.own_code)
     length = f"{seconds / 60:.0f} minutes" if seconds >= 90 else "a minute" if seconds >= 45 else "half a minute"
     number = "one process" if workers == 1 else f"{workers} processes"
-    print(f"Grading takes about {length} with {number}, and less if some are graded already. Nothing was written.")
+    if len(batch.todo) < len(results):
+        print(f"{len(batch.todo)} of {len(results)} submissions are left to grade.")
+    print(f"Grading takes about {length} with {number}. Nothing was written.")
 
 
 def print_odd_files(results):
@@ -144,11 +179,11 @@ def print_class_list(course, results, usual):
         print(error)
 
 
-def estimate(assignments, workers, own_code):
-    """Return about how many seconds this machine takes. assignments: of all submissions."""
+def estimate(shares, workers, own_code):
+    """Return about how many seconds this machine takes. shares: {assignment: submissions, or parts of them}."""
     worker, calibration = pool.Worker(), Calibration()
     with contextlib.suppress(RuntimeError, OSError):  # it does not start: as fast as the machine of the measure
         calibration.measure(worker)
     worker.close()
-    seconds = sum(SECONDS.get(name, USUAL_SECONDS) for name in assignments) * (OWN_CODE if own_code else 1)
-    return calibration.clock * (seconds / workers + START)
+    seconds = sum(count * SECONDS.get(name, USUAL_SECONDS) for name, count in shares.items())
+    return calibration.clock * (seconds * (OWN_CODE if own_code else 1) / workers + START)

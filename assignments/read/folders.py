@@ -45,8 +45,14 @@ OF_A_CLASS = re.compile(r"([^/]+?)_(?:(?:LATE_)?\d{3,}_\d{3,}_|\d+_assignsubmiss
 
 # A file in Canvas's archive: the student's name and number, the file's number and its own name.
 CANVAS_FILE = re.compile(
-    r"(?P<name>[^/]+?)_(?P<late>LATE_)?(?P<number>\d{3,})_(?P<file>\d{3,18})_(?P<inner>.+)", re.DOTALL
+    r"(?P<name>[^/]+?)_(?P<late>LATE_)?(?P<number>\d{3,})_(?P<file>\d{3,18})_(?P<inner>.*)", re.DOTALL
 )
+
+
+def canvas_owner(name):
+    """Return the name and the number of the student whom Canvas names in a submission's name, or None."""
+    match = CANVAS_FILE.fullmatch(f"{name}_x")  # folders have no file's name
+    return match and (match["name"], match["number"])
 
 
 def students(folder):

@@ -146,6 +146,54 @@ def test_times_of_files_are_kept_for_due_dates(listed, tmp_path):
     assert course.sent_times[ADA[:-6], "lstm"][:2] == [stamp.isoformat(), "files"]
 
 
+# Several files of one student
+
+
+SEVERAL = {
+    "hoppergrace_LATE_102_1000_lstm.ipynb": NOTEBOOK, "hoppergrace_LATE_102_998_helper-1.py": "a = 1",
+    "hoppergrace_LATE_102_999_lstm.ipynb": "{}", ADA: NOTEBOOK, "hopper_102_997_rnn.ipynb": NOTEBOOK,
+    "lovelaceada_1012_679_lstm.ipynb": NOTEBOOK, "hoppergrace_LATE_102_1001_.hidden.txt": "x",
+    "hoppergrace_LATE_102_1002_..": "y", "kim_1_2_lstm.ipynb": NOTEBOOK, "kim_1_3_rnn.ipynb": NOTEBOOK,
+}  # fmt: skip
+JOINED = "hoppergrace_LATE_102_998"
+
+
+@pytest.mark.parametrize("form", ["zip", "packed again", "folder"])
+def test_several_files_of_a_canvas_student_are_one_submission(listed, form):
+    """Check that no other student gets a file, and that the later of two files with one name counts."""
+    files = [(name, content.encode()) for name, content in SEVERAL.items() if form != "folder" or ".." not in name]
+    if form == "folder":
+        sent = listed(dict(files))
+    else:
+        sent = listed([(f"sent/{name}" if form == "packed again" else name, content) for name, content in files])
+    alone = {name.removesuffix(".ipynb") for name in SEVERAL if not name.startswith("hoppergrace")}
+    assert set(sent.paths) == alone | {JOINED}
+    joined = {path.name: path.read_bytes().decode() for path in sent.paths[JOINED].iterdir()}
+    assert joined == {"lstm (2).ipynb": NOTEBOOK, "lstm.ipynb": "{}", "helper.py": "a = 1", "hidden.txt": "x"} | (
+        {} if form == "folder" else {"-": "y"}
+    )
+    match = roster.CANVAS.fullmatch(roster.entry_name(sent.paths[JOINED]))
+    assert match["number"] == "102" and match["late"] and folders.canvas_owner(JOINED) == ("hoppergrace", "102")
+    assert all(any(path.is_relative_to(folder) for folder in sent.unpacked) for path in [sent.paths[JOINED]])
+    read = answers.read_submission("grace", sent.paths[JOINED])
+    assert set(read.answers) == {"gates"} and read.answers["gates"].file == "lstm (2).ipynb"
+
+
+def test_a_joined_student_is_graded_again_only_if_a_file_has_changed(listed, tmp_path):
+    """Check that times and contents stay when files are put together, and that no file of the folder is touched."""
+    names = ["kim_103_500_lstm.ipynb", "kim_103_501_helper.py"]
+    hashes = []
+    for helper in (b"a = 1", b"a = 1", b"a = 2"):
+        sent = listed({names[0]: NOTEBOOK.encode(), names[1]: helper})
+        os.utime(tmp_path / "sent" / names[1], (1_790_000_000, 1_790_000_000))
+        sent = listed({})
+        assert [*sent.paths] == ["kim_103_500"]
+        hashes.append(cache.hash_files(sent.paths["kim_103_500"]))
+        assert (sent.paths["kim_103_500"] / "helper.py").stat().st_mtime == 1_790_000_000
+    assert hashes[0] == hashes[1] != hashes[2]
+    assert sorted(path.name for path in (tmp_path / "sent").iterdir()) == names
+
+
 # Attacks
 
 OUTSIDE = [
