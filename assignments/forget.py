@@ -55,7 +55,7 @@ def forget(output, student, say=print):
         say(f"{file}: deleted")
     rosters = {key: [name for name in roster if name != student] for key, roster in cache.read_rosters(output).items()}
     cache.write_atomically(output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
-    own_file, spellings = comments.forget(output, student)
+    own_file, spellings = comments.forget(output, student, students_in(output) - {student})
     if times := course.read_times(output):
         course.write_times(output, {key: value for key, value in times.items() if key[0] != student})
     all_reports.write_reports(output, cache.read_results(output, rosters), say)

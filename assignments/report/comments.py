@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from assignments.grade import cache
+from assignments.read import folders
 
 FILE = "comments.json"
 
@@ -39,12 +40,17 @@ class Comment:
         """Return the name of what is commented on, as `answer_hashes` has it."""
         return f"{self.assignment or assignment}:{self.question}"
 
+    def is_on(self, submission):
+        """Return whether a submission is of the comment's student: Canvas gives a new one another name."""
+        owner = folders.canvas_owner(submission)
+        return submission in self.entries or bool(owner) and owner in map(folders.canvas_owner, self.entries)
+
     def is_same(self, other):
         """Return whether another comment says the same about the same answer."""
         mine, others = (
             (comment.assignment, comment.question, comment.text, comment.points) for comment in (self, other)
         )
-        return mine == others and bool({*self.entries} & {*other.entries})
+        return mine == others and any(map(self.is_on, other.entries))
 
 
 def read(output):
@@ -121,7 +127,7 @@ def add(output, all_graded, by_hand, texts, say):
         for comment in [*stored["gradebook"], *stored["comments"]]:
             key = comment.key(next(iter(graded["assignments"]), ""))
             hashes = seen[graded["student"]]
-            if graded["student"] not in comment.entries or key not in hashes:
+            if key not in hashes or not comment.is_on(graded["student"]):
                 continue
             placed.add(id(comment))
             if comment.about is None:
@@ -140,6 +146,8 @@ def add(output, all_graded, by_hand, texts, say):
         if id(comment) not in placed:
             question = comment.question or comment.assignment
             say(f"{name}, line {comment.line}: no page of {comment.student} has {question}, so this is not shown.")
+    if placed and stored["comments"]:
+        say(f"{name}: {sum(id(comment) in placed for comment in stored['comments'])} comments are shown.")
     write(output, stored | {"seen": seen})
     return results, by_hand
 
@@ -172,13 +180,17 @@ def with_comments(graded, found, hashes):
     return graded | {"verdicts": verdicts} | ({"comments": whole} if whole else {})
 
 
-def forget(output, student):
-    """Delete a student's comments; return (file, spellings): where the instructor's own rows about the student are."""
+def forget(output, student, others):
+    """Delete a student's comments; return (file, spellings): where the instructor's own rows about the student are.
+
+    others: all other submissions that are stored.
+    """
     stored, spellings = read(output), {student}
     for key in ("comments", "gradebook"):
         for comment in stored[key]:
-            spellings |= {comment.student} if student in comment.entries else set()
-            comment.entries = [entry for entry in comment.entries if entry != student]
+            if comment.is_on(student):
+                spellings.add(comment.student)
+                comment.entries = [entry for entry in comment.entries if entry in others]
         stored[key] = [comment for comment in stored[key] if comment.entries]
     stored["seen"].pop(student, None)
     if (Path(output) / FILE).exists():

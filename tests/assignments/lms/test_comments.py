@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from assignments import cli
+from assignments import cli, forget
 from assignments.lms import comments
 from assignments.lms.course import Course
 from assignments.read import folders
@@ -193,6 +193,24 @@ def test_a_comment_on_an_earlier_answer_says_so(grade, tmp_path):
     put(tmp_path / "sent", "bo", "lstm.ipynb", notebook({"gates": GATES}, text="Another text"))
     grade(HEADS + "bo,,All in all\n")
     assert shown("bo")[0][1] == "All in all"
+
+
+def test_a_comment_follows_a_student_of_canvas_to_the_next_submission(grade, tmp_path):
+    """Check a run without the file, after which the student has another submission, and forgetting the student."""
+    second = "lovelaceada_101_600_lstm"
+    folder = tmp_path / "sent" / "lovelaceada_101_500_lstm"
+    (tmp_path / "sent" / "ada").rename(folder)
+    printed = grade(HEADS + f"{folder.name},gates,See me\nlovelaceada,,All in all\nbo,gates,x\n")
+    assert "comments.csv: 3 comments are shown." in printed
+    put(folder, "", "lstm.ipynb", notebook({"gates": GATES + "# other"}))
+    folder.rename(tmp_path / "sent" / second)
+    for options in ((), ("--comments", "comments.csv")):
+        assert "comments.csv: 3 comments are shown." in grade(None, *options)
+        assert [label for label, _ in shown(second)] == [EARLIER, EARLIER]
+        assert [text for _, text in shown(second)] == ["All in all", "See me"]
+    forget.forget(tmp_path / "grades", second, print)
+    text = (tmp_path / "grades" / "comments.json").read_text("utf-8")
+    assert "lovelaceada" not in text and [text for _, text in shown("bo")] == ["x"]
 
 
 def test_points_in_the_file_count_and_go_with_it(grade):

@@ -43,9 +43,12 @@ def made_up(student, language):
         verdict_of(language, all_questions()["gates"].truth),
         *(verdict | {"assignment": "lstm"} for verdict in failed),
     ]
+    for verdict, earlier in zip(verdicts, (False, True)):
+        verdict["comment"] = {"text": "1 < 2\n  2 > 1", "earlier": earlier}
     return {
         "student": student, "language": language, "assignments": ["lstm"], "verdicts": verdicts, "seeds": {},
         "remarks": [[key, f"{key} 山田.ipynb"] for key in words["remarks"]], "seconds": 1.0,
+        "comments": {"lstm": {"text": "3", "earlier": False}},
     }  # fmt: skip
 
 
@@ -126,6 +129,35 @@ def test_a_page_names_ten_files_and_says_once_what_several_questions_share(langu
     assert page.count(words["mistakes"]["no_answer"]["advice"]) == 1
     assert all(f"<code>{name}</code> 0 /" in page for name in ("gates", "lstm_cell", "lstm"))
     assert summary.Summary([graded | {"remarks": files}], {"ada": "ada"}).rows_to_check()[-2][-1].count("img_") == 10
+
+
+@pytest.mark.parametrize("language", FINISHED)
+def test_comments_stand_at_their_answers_in_the_language_of_the_page(language):
+    """Check that a comment is text with its lines, and that no answer with a comment is put together with others."""
+    graded = made_up("ada", language)
+    unanswered = [
+        asdict(judge.fail(judge.new_verdict(question), "no_answer", pages.words(language))) | {"assignment": "lstm"}
+        for question in ("gates", "lstm_cell", "lstm", "one_bias")
+    ]
+    unanswered[1]["comment"] = {"text": "<b>Why?</b>", "earlier": False}
+    shown = graded | {"verdicts": [*graded["verdicts"][:2], *unanswered], "remarks": []}
+    names = {"ada": "ada.html"}
+    for text in (pages.student_page(shown), review.page(shown, names, (None, None), {})):
+        page = BeautifulSoup(text, "html.parser")
+        own = [(part.strong.text, part.select_one(".said").text) for part in page.select(".comment")]
+        label, earlier = (pages.words(language)["page"][key] for key in ("comment", "comment_earlier"))
+        assert own == [(label, "3"), (label, "1 < 2\n  2 > 1"), (earlier, "1 < 2\n  2 > 1"), (label, "<b>Why?</b>")]
+        assert not page.select("b") and len({label, earlier}) == 2
+        at = [part.find_previous("h2") for part in page.select(".comment")]
+        assert at[0] is None and [head.code.text for head in at[1:]] == ["gates", "gates", "lstm_cell"]
+        assert [len(head.select("code")) for head in at[1:]] == [1, 1, 1]
+
+
+def test_comments_on_several_submissions_name_their_assignments():
+    graded = made_up("ada", "en") | {"assignments": ["lstm", "rnn"], "remarks": []}
+    whole = {name: {"text": f"On {name}", "earlier": False} for name in graded["assignments"]}
+    page = BeautifulSoup(pages.student_page(graded | {"comments": whole}), "html.parser")
+    assert [part.code and part.code.text for part in page.select(".comment")] == ["lstm", "rnn", None, None]
 
 
 def test_students_without_points_are_listed():
