@@ -146,8 +146,8 @@ def add(output, all_graded, by_hand, texts, say):
         if id(comment) not in placed:
             question = comment.question or comment.assignment
             say(f"{name}, line {comment.line}: no page of {comment.student} has {question}, so this is not shown.")
-    if placed and stored["comments"]:
-        say(f"{name}: {sum(id(comment) in placed for comment in stored['comments'])} comments are shown.")
+    if count := sum(id(comment) in placed for comment in stored["comments"]):
+        say(f"{name}: {count} comment{'s are' if count != 1 else ' is'} shown.")
     write(output, stored | {"seen": seen})
     return results, by_hand
 

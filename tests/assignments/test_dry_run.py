@@ -149,5 +149,7 @@ def test_what_is_graded_already_is_named_and_costs_no_time(tmp_path, say, grade,
     assert f"{again}4: bo, cy, lovelaceada_101_699_lstm, new" in lines
     asked = sum(question.assignment == "lstm" for question in all_questions().values())
     assert estimated[3:] == [{"lstm": pytest.approx(4 / asked)}]
+    grade("--question", "gates")
+    assert "Nothing is left to grade. Nothing was written." in say("--question", "gates")
     monkeypatch.setattr(cache, "hash_sources", lambda: "another grader")
     assert f"{again}4: bo, cy, lovelaceada_101_699_lstm, new" in say() and estimated[4:] == [{"lstm": 4}]
