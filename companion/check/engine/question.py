@@ -57,7 +57,17 @@ from companion.check.engine.library_layers import RECURRENT
 from companion.check.engine.probe import Outcome
 from companion.check.engine.run_answer import observe
 
-ASSIGNMENTS = ("embedding", "rnn", "training", "lstm", "lstm_parameters", "gru", "language_model", "attention")
+ASSIGNMENTS = (
+    "embedding",
+    "rnn",
+    "training",
+    "lstm",
+    "lstm_parameters",
+    "gru",
+    "language_model",
+    "attention",
+    "series",
+)
 
 
 @dataclass(frozen=True, eq=False)
