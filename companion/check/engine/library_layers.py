@@ -48,6 +48,8 @@ ATTENTION = frozenset(
     "torch.nn.functional.multi_head_attention_forward", "torch.nn.attention", "torch.ao.nn.quantizable",
     "torch.onnx.ops",
 }  # fmt: skip
+# torch's own scans, which are Python code as well.
+SCAN = frozenset({"torch._higher_order_ops.associative_scan", "torch._higher_order_ops.scan"})
 # Operations of an answer that leaves gradients to torch, where they are asked for by hand.
 AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})
 # The folders of the companion's own layers, and of the references of the questions.
@@ -56,11 +58,11 @@ LAYERS, QUESTIONS = COMPANION / "layers", COMPANION / "check/questions"
 
 @cache
 def library_name(code):
-    """Return the module of the companion's layer or reference that has this code, a name of ATTENTION, or None."""
+    """Return the module of the companion's layer or reference with this code, a name of ATTENTION or SCAN, or None."""
     path = Path(code.co_filename)
     if Path(TORCH) in path.parents:
         place = "torch." + ".".join(path.relative_to(TORCH).with_suffix("").parts)
-        return next((name for name in ATTENTION if f"{place}.{code.co_name}".startswith(name)), None)
+        return next((name for name in ATTENTION | SCAN if f"{place}.{code.co_name}".startswith(name)), None)
     layer = path.parent == LAYERS and code.co_name not in ("__init__", "reset_parameters")
     if not layer and (QUESTIONS not in path.parents or "reference" not in code.co_qualname.lower()):
         return None

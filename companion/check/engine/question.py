@@ -67,6 +67,7 @@ ASSIGNMENTS = (
     "language_model",
     "attention",
     "series",
+    "recurrence_today",
 )
 
 
