@@ -19,7 +19,7 @@ from tests.questions.test_bank import cells_of
 
 ENGLISH = read(BOOK / ORIGINAL)
 MAX_WORDS_GRADING = 2400
-LESSON = 90  # minutes
+LESSON, DAYS = 90, 5  # minutes of the lesson, days of the short course
 LINK = re.compile(r"\[((?:[^\[\]`]|`[^`]*`)+)\]\(([^)\s]+)\)")
 QUESTION = re.compile(r"[a-z_]+/[a-z_]+")
 SECTION = re.compile(r"^\(([a-z-]+)\)=\n## [^\n]*\n(.*?)(?=^\([a-z-]+\)=$|^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -61,13 +61,16 @@ def rows_of(text):
     return [[cell.strip() for cell in row] for row in rows[2:]]
 
 
+def items_of(text):
+    """Return the items of the first numbered list of a text."""
+    lines = re.search(r"(?:^\d+\. .*\n)+", text, re.MULTILINE)[0].splitlines()
+    assert [line.partition(".")[0] for line in lines] == [str(number) for number in range(1, len(lines) + 1)]
+    return lines
+
+
 def chapters_in(text):
     """Return the chapters that a text links as a whole."""
-    return [target.removesuffix(".ipynb") for label, target in LINK.findall(text) if is_chapter(label, target)]
-
-
-def is_chapter(label, target):
-    return target.endswith(".ipynb") and not QUESTION.fullmatch(label)
+    return [target.removesuffix(".ipynb") for _, target in LINK.findall(text) if target.endswith(".ipynb")]
 
 
 def questions_in(text):
@@ -95,48 +98,46 @@ def test_weeks_have_each_chapter_once_and_their_minutes(language):
     section = sections(text_of("teaching", language))["weeks"]
     *weeks, total = rows_of(section)
     assert [week[0] for week in weeks] == [str(number) for number in range(1, len(weeks) + 1)]
-    for number, chapters, minutes, *_ in weeks:
+    for number, chapters, minutes, _set in weeks:
         assert int(minutes) == minutes_of(chapters_in(chapters)), f"week {number}"
     claimed = [name for week in weeks for name in chapters_in(week[1])]
     assert int(total[2]) == minutes_of(claimed) == sum(int(week[2]) for week in weeks)
     left_out = next(paragraph for paragraph in section.split("\n\n") if chapters_in(paragraph) and "|" not in paragraph)
     assert str(minutes_of(chapters_in(left_out))) in re.findall(r"\d+", LINK.sub("", left_out))
     rest = chapters_in(left_out)
-    assert claimed == [name for name in ENGLISH.road if name not in rest] and sorted(claimed + rest) == sorted(
-        ENGLISH.road
-    )
+    assert claimed == [name for name in ENGLISH.road if name not in rest]
+    assert sorted(claimed + rest) == sorted(ENGLISH.road)
 
 
 @in_each_language
 def test_weeks_ask_about_what_was_read_and_set_each_assignment_once(language):
-    weeks = rows_of(sections(text_of("teaching", language))["weeks"])[:-1]
-    known = set()
-    for number, chapters, _minutes, _in_class, ask, _set in weeks:
-        known |= {*chapters_in(chapters)}
-        assert questions_in(ask), f"week {number}"
-        assert {bank.page_of(name) for name in questions_in(ask)} <= known, f"week {number}"
-    given = [name for week in weeks for name in re.findall(r"`(\w+)`", week[5])]
-    assert sorted(given) == sorted(ASSIGNMENTS)
+    section = sections(text_of("teaching", language))["weeks"]
+    known, weeks = set(), rows_of(section)[:-1]
+    for week, item in zip(weeks, items_of(section), strict=True):
+        known |= {*chapters_in(week[1])}
+        assert questions_in(item), item
+        assert {bank.page_of(name) for name in questions_in(item)} <= known, item
+    assert sorted(name for week in weeks for name in re.findall(r"`(\w+)`", week[3])) == sorted(ASSIGNMENTS)
 
 
 @in_each_language
 def test_days_have_no_chapter_twice_and_their_minutes(language):
-    *days, total = rows_of(sections(text_of("teaching", language))["days"])
-    assert len(days) == 5
-    for half in (1, 3):
-        for day in days:
-            assert int(day[half + 1]) == minutes_of(chapters_in(day[half])) <= 60, f"day {day[0]}"
-        assert int(total[half + 1]) == sum(int(day[half + 1]) for day in days)
-    claimed = [name for day in days for half in (1, 3) for name in chapters_in(day[half])]
+    *halves, total = rows_of(sections(text_of("teaching", language))["days"])
+    assert len(halves) == 2 * DAYS
+    for name, chapters, minutes, _set in halves:
+        assert int(minutes) == minutes_of(chapters_in(chapters)) <= 60, name
+    claimed = [name for half in halves for name in chapters_in(half[1])]
+    assert int(total[2]) == minutes_of(claimed)
     assert claimed == [name for name in ENGLISH.road if name in claimed]
-    assert {name for day in days for name in re.findall(r"`(\w+)`", day[5])} <= {*ASSIGNMENTS}
+    given = [name for half in halves for name in re.findall(r"`(\w+)`", half[3])]
+    assert {*given} <= {*ASSIGNMENTS} and len(given) == DAYS
 
 
 @in_each_language
 def test_minutes_of_the_lesson_add_up(language):
-    *steps, total = rows_of(sections(text_of("teaching", language))["lesson"])
-    assert int(total[0]) == sum(int(step[0]) for step in steps) == LESSON
-    assert all(LINK.search(step[2]) for step in steps)
+    steps = items_of(sections(text_of("teaching", language))["lesson"])
+    assert sum(int(re.match(r"\d+\. \*\*.*?(\d+).*?\*\*", step)[1]) for step in steps) == LESSON
+    assert all(LINK.search(step) for step in steps)
 
 
 @in_each_language
@@ -168,6 +169,7 @@ def test_each_misconception_has_a_question_and_a_cure(language):
 @pytest.mark.parametrize("page", ["teaching", "grading"])
 def test_links_lead_to_questions_cells_and_pages(page):
     text = text_of(page)
+    labels = {label for name in ("teaching", "grading") for label in sections(text_of(name))}  # a link finds both
     assert len(LINK.findall(text)) > 3
     for label, target in LINK.findall(text):
         if target.startswith("http"):
@@ -175,11 +177,12 @@ def test_links_lead_to_questions_cells_and_pages(page):
         name, _, place = target.partition("#")
         name, suffix = re.fullmatch(r"(\w*)(\.ipynb|\.md|)", name).groups()
         if QUESTION.fullmatch(label):
-            assert label in bank.names(bank.page_of(label)) and target == f"{bank.page_of(label)}.ipynb", label
+            assert label in bank.names(bank.page_of(label)), label
+            assert target == bank.place_of(label).replace("#", ".ipynb#"), label
         elif suffix == ".ipynb":
             assert english_notebook(name) and (not place or place in cells_of(name)), target
         else:
-            assert f"\n({place})=\n" in text_of(name or page) or name and not place and ENGLISH.has(name), target
+            assert ENGLISH.has(name) and not place if name else place in labels, target
 
 
 @pytest.mark.parametrize("page", ["teaching", "grading"])
