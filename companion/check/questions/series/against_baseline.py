@@ -1,4 +1,4 @@
-"""Question `against_baseline`: errors of forecasts and of a seasonal baseline. Variants: the ratio, or what is gained."""
+"""Question `against_baseline`: forecasts and a seasonal baseline compared. Variants: the ratio, or what is gained."""
 
 from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import generate_question

@@ -40,7 +40,7 @@ MISTAKES = {
     "one_side_masked~targets_mean": ("", ERRORS, "(forecasts - targets * mask) ** 2", LOSS, "errors.mean()"),
     "mask_batch_first": (MASK, INSIDE, "steps.T < lengths[:, None]"),
     "mask_batch_first~index": (
-        "", INSIDE, "steps.T < lengths[:, None]", KEPT, "kept = torch.zeros_like(errors)\n    kept[mask] = errors[mask]"),
+        "", INSIDE, "steps.T < lengths[:, None]", KEPT, "kept = 0 * errors\n    kept[mask] = errors[mask]"),
     "one_step_too_many": (MASK, INSIDE, "steps <= lengths"),
     "one_step_too_few": (MASK, INSIDE, "steps < lengths - 1"),
     "cut_to_shortest": (MASK, INSIDE, "steps < lengths.min().expand(len(lengths))"),

@@ -52,7 +52,8 @@ MISTAKES = {
     "one_step_past_the_block": (HERE, STEPS, "range(origin, min(origin + size + 1, len(series)))"),
     "compared_one_early": ("series#one-late", ERROR, "(forecast - series[t - 1]).abs()"),
     "errors_squared": (UNIT, ERROR, "(forecast - series[t]).square()"),
-    "root_of_squared_errors": (UNIT, ERROR, "(forecast - series[t]).square()", MEAN, "torch.stack(block).mean().sqrt()"),
+    "root_of_squared_errors": (
+        UNIT, ERROR, "(forecast - series[t]).square()", MEAN, "torch.stack(block).mean().sqrt()"),
     "errors_not_absolute": (UNIT, ERROR, "forecast - series[t]"),
     "errors_not_absolute~late": ("", ERROR, "forecast - series[t]", MEAN, "torch.stack(block).mean().abs()"),
     "errors_summed": (UNIT, MEAN, "torch.stack(block).sum()"),

@@ -37,6 +37,7 @@ MISTAKES = {
     "backward_half_only": (HERE, JOINED, "begins"),
     "directions_added": (HERE, JOINED, "ends + begins"),
     "directions_stacked": (HERE, JOINED, "torch.stack([ends, begins])"),
+    "directions_stacked~each": ("", JOINED, "torch.stack([ends, begins], dim=1)"),
     "directions_joined_in_batch": (HERE, JOINED, "torch.cat([ends, begins])"),
     "all_rows_at_each_end": (TABLE, JOINED, "output[last]"),
     "all_rows_at_each_end~forward": ("", JOINED, "torch.cat([forward[last], begins.expand_as(forward[last])], dim=-1)"),
