@@ -33,6 +33,7 @@ MISTAKES = {
     "loss_not_divided": (HERE, LOSS, "kept.sum()"),
     "loss_divided_by_sequences": (HERE, LOSS, "kept.sum() / len(lengths)"),
     "loss_divided_by_steps": (HERE, LOSS, "kept.sum() / len(forecasts)"),
+    "sequence_means_added": (HERE, LOSS, "(kept.sum(0) / mask.sum(0)).sum()"),
     "steps_weigh_alike": (HERE, LOSS, "(kept.sum(1) / mask.sum(1)).mean()"),
     "one_side_masked": (MASK, ERRORS, "(forecasts * mask - targets) ** 2", KEPT, "kept = errors"),
     "one_side_masked~targets": ("", ERRORS, "(forecasts - targets * mask) ** 2", KEPT, "kept = errors"),
@@ -42,7 +43,9 @@ MISTAKES = {
     "mask_batch_first~index": (
         "", INSIDE, "steps.T < lengths[:, None]", KEPT, "kept = 0 * errors\n    kept[mask] = errors[mask]"),
     "one_step_too_many": (MASK, INSIDE, "steps <= lengths"),
+    "one_step_too_many~sum": ("", KEPT, "kept = errors * (steps <= lengths)"),
     "one_step_too_few": (MASK, INSIDE, "steps < lengths - 1"),
+    "one_step_too_few~sum": ("", KEPT, "kept = errors * (steps < lengths - 1)"),
     "cut_to_shortest": (MASK, INSIDE, "steps < lengths.min().expand(len(lengths))"),
     "padding_expected_first": (MASK, INSIDE, "steps >= len(steps) - lengths"),
     "last_elements_only": (HERE, INSIDE, "steps == lengths - 1"),

@@ -22,6 +22,7 @@ def pack_reference(padded, lengths):
 
 
 HERE, PADDED, SAID = "sequences#packing", "sequences#padding", "sequences#packing-said"
+HELD = "[b for b in order.tolist() if t < lengths[b]]"
 ORDER, LONGEST, ROW, IN_TURN = (
     "lengths.argsort(descending=True)",
     "int(lengths.max())",
@@ -33,11 +34,13 @@ MISTAKES = {
     "packed_by_sequence": (HERE, DATA, "torch.cat([padded[: lengths[b], b] for b in order.tolist()])"),
     "packed_by_sequence~as_given": ("", DATA, "torch.cat([padded[:length, b] for b, length in enumerate(lengths)])"),
     "columns_not_sorted": ("sequences#exercise-bug", ROW, "padded[t, : len(here)]"),
+    "lengths_not_sorted": ("sequences#exercise-bug", HELD, "[b for b, n in zip(order.tolist(), lengths) if t < n]"),
     "packed_without_sorting": (HERE, ORDER, "torch.arange(len(lengths))"),
     "packed_without_sorting~order_right": ("", IN_TURN, "range(len(lengths))"),
     "shortest_first": (HERE, ORDER, "lengths.argsort()"),
     "order_inverted": ("sequences#exercise-bug", RETURNED, "return data, batch_sizes, order.argsort()"),
     "order_not_used": (SAID, RETURNED, "return data, batch_sizes, torch.arange(len(lengths))"),
+    "order_before_batch_sizes": (HERE, RETURNED, "return data, order, batch_sizes"),
     "lengths_for_order": (SAID, RETURNED, "return data, batch_sizes, lengths[order]"),
     "lengths_for_batch_sizes": (HERE, SIZES, "lengths[order]"),
     "lengths_for_batch_sizes~as_given": ("", SIZES, "lengths"),

@@ -22,6 +22,7 @@ LOSS_WRONG = {
     "loss_not_divided": [(SAID, "return squared.sum()")],
     "loss_divided_by_sequences": [(SAID, "return squared.sum() / N")],
     "loss_divided_by_steps": [(SAID, "return squared.sum() / T")],
+    "sequence_means_added": [(SAID, "return (squared.sum(0) / lengths).sum()")],
     "steps_weigh_alike": [(SAID, "return (squared.sum(1) / mask.sum(1)).mean()")],
     "one_side_masked": [(ERRORS, "(mask * forecasts - targets).pow(2)")],
     "mask_batch_first": [(EMPTY, "torch.zeros(N, T)"), (FILLED, "mask[b, :lengths[b]]")],
@@ -91,6 +92,8 @@ PROGRAM = Program(LOSS, LOSS_WRONG, also_wrong=[
     ("padding_in_divisor", [
         (ERRORS, "F.mse_loss(forecasts * mask, targets * mask)"), (SAID, "return squared")]),
     ("padding_in_loss", "lambda forecasts, targets, lengths: F.mse_loss(forecasts, targets)"),
+    ("one_step_too_many", [(FILLED, "mask[:lengths[b] + 1, b]"), (SAID, "return squared.sum() / lengths.sum()")]),
+    ("one_step_too_few", [(FILLED, "mask[:lengths[b] - 1, b]"), (SAID, "return squared.sum() / lengths.sum()")]),
     ("mask_batch_first", """
         def masked_loss(forecasts, targets, lengths):
             mask = torch.arange(len(forecasts)) < lengths[:, None]

@@ -20,10 +20,12 @@ UNSORTED = [(STEPS, "range(max(ordered))"), (ROW, "x[t, ordered > t]")]
 PACK_WRONG = {
     "packed_by_sequence": [(DATA, "torch.cat([x[:n, b] for b, n in enumerate(ordered)]),")],
     "columns_not_sorted": [(SORTED, "x = padded")],
+    "lengths_not_sorted": [(ROW, "x[t, lengths > t]")],
     "packed_without_sorting": [(SORT, "lengths, torch.arange(len(lengths))"), *UNSORTED],
     "shortest_first": [(SORT, "torch.sort(lengths)"), *UNSORTED],
     "order_inverted": [(f"{SIZES}, order", f"{SIZES}, order.argsort()")],
     "order_not_used": [(f"{SIZES}, order", f"{SIZES}, torch.arange(len(order))")],
+    "order_before_batch_sizes": [(f"{SIZES}, order", f"order, {SIZES}")],
     "lengths_for_order": [(f"{SIZES}, order", f"{SIZES}, ordered")],
     "lengths_for_batch_sizes": [(SIZES, "ordered")],
     "padding_packed": [(COUNT, "len(lengths)")],
