@@ -21,6 +21,8 @@ WANTED, SEASON = "series[start:]", "series[start - period : len(series) - period
 BASE, ERROR = "(season_ago - wanted).abs().mean()", "(forecasts - wanted).abs().mean()"
 SHARE, RETURNED = "error / baseline_error", "return baseline_error, error, score"
 
+WITHIN = "(wanted[period:] - wanted[:-period]).abs().mean()"
+
 
 def measured(old, new):
     """Return the changes that measure both errors in another way."""
@@ -38,6 +40,9 @@ MISTAKES = {
     "mean_for_season~all": ("", SEASON, "series.mean()"),
     "baseline_on_training_part": (HERE, BASE, "(series[period:start] - series[: start - period]).abs().mean()"),
     "baseline_on_whole_series": (HERE, BASE, "(series[period:] - series[:-period]).abs().mean()"),
+    "baseline_within_test_part": (HERE, BASE, WITHIN),
+    "baseline_within_test_part~both": (
+        "", BASE, WITHIN, ERROR, "(forecasts[period:] - wanted[period:]).abs().mean()"),
     "baseline_against_forecasts": (HERE, BASE, "(season_ago - forecasts).abs().mean()"),
     "compared_one_early": (LATE, ERROR, "(forecasts - series[start - 1 : -1]).abs().mean()"),
     "compared_one_early~both": ("", WANTED, "series[start - 1 : -1]"),
@@ -51,6 +56,8 @@ MISTAKES = {
     "errors_relative": (HERE, *measured(".abs()", ".div(wanted).abs()")),
     "score_inverted": (HERE, SHARE, "baseline_error / error"),
     "mean_of_ratios": (HERE, SHARE, "((forecasts - wanted) / (season_ago - wanted)).abs().mean()"),
+    "score_of_squares": (HERE, SHARE, "((forecasts - wanted) ** 2).sum() / ((season_ago - wanted) ** 2).sum()"),
+    "score_sign_turned": (HERE, RETURNED, "return baseline_error, error, error / baseline_error - 1"),
     "difference_for_score": (HERE, RETURNED, "return baseline_error, error, baseline_error - error"),
     "difference_for_score~negative": ("", RETURNED, "return baseline_error, error, error - baseline_error"),
     "score_in_percent": (HERE, RETURNED, "return baseline_error, error, 100 * score"),

@@ -33,12 +33,18 @@ FED = """forecast = model(torch.cat([series[:origin], *guesses]))
 MISTAKES = {
     "learned_from_whole_series": (LEAK, FIT, "fit(series)"),
     "learned_from_block_too": (LEAK, FIT, "fit(series[: origin + size])"),
+    "learned_from_block_only": (LEAK, FIT, "fit(series[origin : origin + size])"),
+    "learned_one_step_more": (LEAK, FIT, "fit(series[: origin + 1])"),
+    "learned_one_step_less": (HERE, FIT, "fit(series[: origin - 1])"),
     "learned_once": (AGAIN, FIT, "fit(series[:first])"),
     "learned_at_every_step": (HERE, ASKED, "forecast = fit(series[:t])(series[:t])"),
     "learned_from_recent_values": (HERE, FIT, "fit(series[origin - first : origin])"),
     "learned_from_recent_values~block": ("", FIT, "fit(series[origin - size : origin])"),
     "target_among_past": (LEAK, ASKED, "forecast = model(series[: t + 1])"),
     "past_ends_at_origin": (HERE, ASKED, "forecast = model(series[:origin])"),
+    "past_begins_at_origin": (HERE, ASKED, "forecast = model(series[origin:t])"),
+    "past_cut_short": (HERE, ASKED, "forecast = model(series[t - first : t])"),
+    "past_cut_short~block": ("", ASKED, "forecast = model(series[t - size : t])"),
     "past_one_step_short": (HERE, ASKED, "forecast = model(series[: t - 1])"),
     "forecasts_read_for_values": ("forecasts#many-steps", EMPTY, "        block, guesses = [], []\n", ASKED, FED),
     "short_block_counted": (
@@ -71,8 +77,8 @@ def call(answer, probe, outcome):
     series = inputs_of(probe, ())["series"]
 
     def fit(learned):
-        level = 0.4 * learned.mean() + 0.2 * learned[-1]
-        return lambda past: 0.5 * past[-1] + 0.3 * past.mean() + level
+        level = 0.4 * mean_of(learned) + 0.2 * learned[-1:].sum()
+        return lambda past: 0.5 * past[-1:].sum() + 0.3 * mean_of(past) + level
 
     passed = series.clone()
     seed()
@@ -80,6 +86,11 @@ def call(answer, probe, outcome):
     note_changes({"series": series}, {"series": passed}, outcome)
     table = table_of(returned)
     outcome.values |= values(named(returned if table is None else table, "errors"))
+
+
+def mean_of(values):
+    """Return the mean, 0 for no values."""
+    return values.sum() / max(len(values), 1)
 
 
 def truth(fit, series, first, size):

@@ -31,6 +31,9 @@ MISTAKES = {
         "", AHEAD, "series[k + length : k + length + 1, 0]", COUNT, "len(series) - length"),
     "windows_without_targets": (SAID, COUNT, "len(series) - length + 1"),
     "windows_without_targets~one": ("", COUNT, "len(series) - length"),
+    "windows_without_targets~inputs": (
+        "", WINDOWS, WINDOWS.replace("starts", "range(len(series) - length + 1)")),
+    "windows_without_targets~inputs_one": ("", WINDOWS, WINDOWS.replace("starts", "range(len(series) - length)")),
     "last_window_missing": (SAID, STARTS, "range(count - 1)"),
     "window_at_start_missing": (HERE, STARTS, "range(1, count)"),
     "windows_do_not_overlap": (HERE, STARTS, "range(0, count, length)"),
@@ -39,6 +42,8 @@ MISTAKES = {
     "windows_batch_first": (SAID, WINDOWS, "torch.stack([series[k : k + length] for k in starts])"),
     "windows_reshaped": (
         SAID, WINDOWS, "torch.stack([series[k : k + length] for k in starts]).reshape(length, len(starts), -1)"),
+    "windows_reshaped~unfolded": (
+        "", WINDOWS, "torch.stack([series[k : k + length].T for k in starts]).reshape(length, len(starts), -1)"),
     "windows_as_unfolded": (SAID, WINDOWS, "torch.stack([series[k : k + length].T for k in starts])"),
     "variables_axis_lost": (SAID, WINDOW, "[series[k : k + length, 0] for"),
     "first_variable_read_only": (SAID, WINDOW, "[series[k : k + length, :1] for"),
@@ -47,6 +52,7 @@ MISTAKES = {
     "last_variable_in_targets": (
         "forecasts#several-variables", AHEAD, "series[k + length : k + length + horizon, -1]"),
     "targets_time_first": (SAID, RETURNED, "return inputs, targets.T"),
+    "variable_axis_in_targets": (SAID, AHEAD, "series[k + length : k + length + horizon, :1]"),
     "targets_without_horizon": (SAID, RETURNED, "return inputs, targets[:, 0]"),
     "window_shifted_for_targets": (
         HERE, STACK, "torch.stack([series[k + horizon : k + horizon + length, 0] for k in starts])\n"),

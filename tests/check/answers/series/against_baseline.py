@@ -35,6 +35,8 @@ WRONG = {
         (RETURNED, f"naive = (series[period:-n] - series[:-n - period]).abs().mean()\n    {OF_ONE_MEAN}")],
     "baseline_on_whole_series": [
         (RETURNED, f"naive = (series[period:] - series[:-period]).abs().mean()\n    {OF_ONE_MEAN}")],
+    "baseline_within_test_part": [(
+        RETURNED, "test = series[-n:]\n    naive = (test[period:] - test[:-period]).abs().mean()\n    " + OF_ONE_MEAN)],
     "baseline_against_forecasts": [(NAIVE, "abs(series[t - period] - forecasts[i])")],
     "compared_one_early": [(MINE, "abs(forecasts[i] - series[t - 1])")],
     "compared_with_first_values": [
@@ -55,6 +57,12 @@ WRONG = {
         ("naive, mine = 0, 0", "naive, mine, ratio = 0, 0, 0"),
         (f"mine += {MINE}", f"mine += {MINE}\n        ratio += {MINE} / {NAIVE}"),
         (RETURNED, "return naive / n, mine / n, ratio / n")],
+    "score_of_squares": [
+        ("naive, mine = 0, 0", "naive, mine, a, b = 0, 0, 0, 0"),
+        (LOOP, f"{LOOP}\n        a += (forecasts[i] - series[i - n]) ** 2"),
+        (LOOP, f"{LOOP}\n        b += (series[i - n - period] - series[i - n]) ** 2"),
+        (RETURNED, "return naive / n, mine / n, a / b")],
+    "score_sign_turned": [(RETURNED, "return naive / n, mine / n, (mine - naive) / naive")],
     "difference_for_score": [(RETURNED, "return naive / n, mine / n, (naive - mine) / n")],
     "score_in_percent": [(RETURNED, "return naive / n, mine / n, mine / naive * 100")],
     "score_of_values": [(RETURNED, "return naive / n, mine / n, mine / sum(abs(series[-n:]))")],
@@ -117,6 +125,13 @@ PROGRAM = Program(BASELINE, WRONG, also_wrong=[
     ("errors_not_absolute", [
         *measured("({})"), (RETURNED, "a, b = abs(naive) / n, abs(mine) / n\n    return a, b, b / a")]),
     ("difference_for_score", [(RETURNED, "return naive / n, mine / n, (mine - naive) / n")]),
+    ("baseline_within_test_part", """
+        def against_baseline(series, forecasts, period):
+            test = series[-len(forecasts):]
+            naive = (test[period:] - test[:-period]).abs().mean()
+            mine = (forecasts - test)[period:].abs().mean()
+            return naive, mine, mine / naive
+    """),
     ("wrong_form", [(RETURNED, "return mine / naive")]),
     ("wrong_form", [(RETURNED, "return naive / n, mine / n")]),
     ("returns_none", [(RETURNED, "naive / n, mine / n, mine / naive")]),

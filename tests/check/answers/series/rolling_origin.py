@@ -21,12 +21,17 @@ ERROR, STEPS, MEAN, RETURNED = "torch.abs(series[origin + i] - y)", "range(size)
 WRONG = {
     "learned_from_whole_series": [(FIT, "fit(series)")],
     "learned_from_block_too": [(FIT, "fit(series[:origin + size])")],
+    "learned_from_block_only": [(FIT, "fit(series[origin:origin + size])")],
+    "learned_one_step_more": [(FIT, "fit(series[:origin + 1])")],
+    "learned_one_step_less": [(FIT, "fit(series[:origin - 1])")],
     "learned_once": [
         (f"        model = {FIT}\n", ""), ("    result = []", "    result = []\n    model = fit(series[:first])")],
     "learned_at_every_step": [(ASKED, "fit(series[:origin + i])(series[:origin + i])")],
     "learned_from_recent_values": [(FIT, "fit(series[origin - first:origin])")],
     "target_among_past": [(ASKED, "model(series[:origin + i + 1])")],
     "past_ends_at_origin": [(ASKED, "model(series[:origin])")],
+    "past_begins_at_origin": [(ASKED, "model(series[origin:origin + i])")],
+    "past_cut_short": [(ASKED, "model(series[origin + i - first:origin + i])")],
     "past_one_step_short": [(ASKED, "model(series[:origin + i - 1])")],
     "forecasts_read_for_values": [
         ("        total = 0\n", "        total, past = 0, series[:origin]\n"),
@@ -102,6 +107,7 @@ RIGHT = {
 
 PROGRAM = Program(ROLLING, WRONG, also_wrong=[
     ("learned_from_recent_values", [(FIT, "fit(series[origin - size:origin])")]),
+    ("past_cut_short", [(ASKED, "model(series[origin + i - size:origin + i])")]),
     ("short_block_counted", [(WHILE, "origin < len(series)")]),
     ("errors_not_absolute", [(ERROR, "series[origin + i] - y"), (MEAN, "abs(total / size)")]),
     ("return_in_the_loop", [("result.append(total / size)", "return total / size")]),

@@ -46,6 +46,7 @@ WRONG = {
     "back_by_other_variable": [(BACK, "s[-1] * y + m[-1]")],
     "back_by_all_variables": [(BACK, "s * y + m")],
     "training_part_forecast_only": [(THERE, "(train - m) / s")],
+    "rest_returned_only": [(BACK, "s[0] * y[learned:] + m[0]")],
     "rest_forecast_only": [(ASKED, "model(z[learned:])")],
 }  # fmt: skip
 RIGHT = {
@@ -83,6 +84,7 @@ RIGHT = {
         (THERE, "(train - m) / s"),
         (ASKED, "torch.cat([model(z), model((series[learned:] - m) / s)])"),
     ],
+    "two calls": [(ASKED, "model(z)\n    assert len(model(z)) == len(series)")],
     "a function for each way": """
         def scaled_forecast(model, series, learned):
             train = series[:learned]
@@ -116,6 +118,9 @@ PROGRAM = Program(SCALED, WRONG, also_wrong=[
         (BACK, "torch.cat([s[0] * y[:learned] + m[0],"
                " series[learned:, 0].std() * y[learned:] + series[learned:, 0].mean()])")]),
     ("not_scaled", [(ASKED, "model(series)"), (BACK, "y")]),
+    ("variables_scaled_together", [(THERE, "(series - train.mean()) / train.std()")]),
+    ("range_for_spread", [
+        (MEAN, "(train.amin(0) + train.amax(0)) / 2"), (SPREAD, "(train.amax(0) - train.amin(0)) / 2")]),
     ("back_by_all_variables", [(BACK, "s * y.unsqueeze(1) + m")]),
     ("changes_its_input", [(THERE, "series.sub_(m).div_(s)")]),
     ("wrong_names", [(BACK, "y"), (ASKED, "z[:, 0]")]),

@@ -40,6 +40,7 @@ WRONG = {
     "all_variables_in_targets": [(TARGET, "series[k + length:k + length + horizon]")],
     "last_variable_in_targets": [(TARGET, "series[k + length:k + length + horizon, V - 1]")],
     "targets_time_first": [(TARGETS, "torch.stack(targets, 1)")],
+    "variable_axis_in_targets": [(TARGET, "series[k + length:k + length + horizon, 0:1]")],
     "targets_without_horizon": [(RETURNED, f"return {INPUTS}, torch.stack(targets)[:, 0]")],
     "window_shifted_for_targets": [
         (f"{TARGETS}\n", "torch.stack([series[k + horizon:k + horizon + length, 0] for k in range(N)])\n")
@@ -101,6 +102,9 @@ PROGRAM = Program(WINDOWS, WRONG, also_wrong=[
     ("window_holds_targets", [(WINDOW, "series[k:k + length + 1]")]),
     ("horizon_ignored", [(TARGET, "series[k + length, :1]"), (COUNT, "T - length")]),
     ("windows_without_targets", [(COUNT, "T - length")]),
+    ("windows_without_targets", [(INPUTS, "series.unfold(0, length, 1).permute(2, 0, 1)")]),
+    ("windows_without_targets", [(INPUTS, "series[:-1].unfold(0, length, 1).permute(2, 0, 1)")]),
+    ("windows_reshaped", [(INPUTS, "series.unfold(0, length, 1)[:N].reshape(length, N, V)")]),
     ("window_one_step_short", [(WINDOW, "series[k + 1:k + length]")]),
     ("window_shifted_for_targets", [(TARGET, "series[k + 1:k + 1 + length, 0]")]),
     ("wrong_form", [(RETURNED, f"return {INPUTS}")]),
