@@ -2,6 +2,7 @@
 
 import torch
 
+from companion.check.engine.library_layers import RECURRENT, SERIES_WINDOWS
 from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import generate_question
 from companion.check.questions.series import Results
@@ -98,4 +99,5 @@ QUESTION = generate_question(
     call=Results(("series", "length", "horizon"), ("inputs", "targets")),
     probes=probes,
     axes={"inputs": ("step", "batch", "feature"), "targets": ("batch", "step"), "series": ("step", "feature")},
+    forbidden=RECURRENT | SERIES_WINDOWS,
 )

@@ -96,7 +96,14 @@ RIGHT = {
     """,
 }
 
+OF_THE_COMPANION = """
+def make_windows(series, length, horizon):
+    from companion.learning.series import windows
+    return windows(series, length, horizon)
+"""
+
 PROGRAM = Program(WINDOWS, WRONG, also_wrong=[
+    ("library_layer", OF_THE_COMPANION),
     ("windows_do_not_overlap", [(STEPS, "range(0, N, horizon)")]),
     ("windows_do_not_overlap", [(STEPS, "range(0, N, length + horizon)")]),
     ("window_holds_targets", [(WINDOW, "series[k:k + length + 1]")]),
