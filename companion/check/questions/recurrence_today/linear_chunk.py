@@ -44,7 +44,6 @@ MISTAKES = {
     "accumulated_over_batch": (LEFT, SUMS, "log_alpha.cumsum(0)"),
     "fading_one_step_late": (LEFT, SUMS, "log_alpha.cumsum(1) - log_alpha"),
     "written_fades_at_once": (LEFT, SHARES, f"{SHARES} * log_alpha.exp()[:, None, :]"),
-    "fading_backwards": (LEFT, SUMS, "log_alpha.flip(1).cumsum(1).flip(1)"),
     "weights_do_not_fade": (LEFT, WEIGHTS, "scores.tril()"),
     "weights_do_not_fade~nor_state": ("", SHARES, "(~future).double()"),
     "weights_fade_from_chunk_begin": (LEFT, WEIGHTS, "(gamma[:, :, None] * scores).tril()"),

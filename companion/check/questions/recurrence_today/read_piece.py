@@ -12,7 +12,7 @@ MOST = 6  # pieces of a probe
 
 def call(answer, probe, outcome):
     """Call an answer on each piece, with the state that it returned for the piece before."""
-    tensors = inputs_of(probe, probe.gradients)
+    tensors = inputs_of(probe, probe.gradients or ())
     whole, before, h, weight, a = (tensors[name].clone() for name in ("x", "before", "h", "weight", "a"))
     results = {}
     seed()
@@ -27,7 +27,7 @@ def call(answer, probe, outcome):
         outcome.values |= values(results)
     results |= {"before": before, "h": h}
     outcome.values |= values(results)
-    outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients})
+    outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients or ()})
 
 
 def read_piece_reference(x, before, h, weight, a):

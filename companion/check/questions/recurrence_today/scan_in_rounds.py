@@ -41,8 +41,8 @@ def call(answer, probe, outcome):
     note_changes(tensors, passed, outcome)
     results = named(returned, "results")
     outcome.values |= values(results)
-    most = 3 * math.ceil(math.log2(len(tensors["steps"]))) + 1
-    outcome.values["too many calls of combine"] = torch.tensor(float(calls > most), dtype=torch.float64)
+    if "calls allowed" in probe.options:
+        outcome.values["too many calls of combine"] = torch.tensor(float(calls > probe.options["calls allowed"]))
     outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients or ()})
 
 
@@ -71,6 +71,25 @@ def one_after_another(combine, steps, start):
     return torch.stack(results)
 
 
+def tree_without_rest(combine, steps, start):
+    def tree(x, before):
+        if len(x) == 1:
+            return combine(before, x)
+        even = len(x) // 2 * 2
+        second = tree(combine(x[0:even:2], x[1:even:2]), before)
+        first = combine(torch.cat([before, second[:-1]]), x[0:even:2])
+        return torch.stack([first, second], dim=1).flatten(0, 1)
+
+    return tree(steps, start[None])
+
+
+def shorter_each_round(combine, steps, start):
+    x, distance = torch.cat([start[None], steps]), 1
+    while distance < len(x):
+        x, distance = combine(x[:-distance], x[distance:]), 2 * distance
+    return x[1:]
+
+
 MISTAKES = {
     "rounds_as_many_as_steps": (PLACE, one_after_another),
     "given_state_ignored": ("without_waiting#associative", *WITHOUT_START, ALL, "results = joined"),
@@ -91,6 +110,7 @@ MISTAKES = {
         "", *WITHOUT_START, JOIN, "combine(joined.roll(distance, 0), joined)", KEEP, "later",
         ALL, "results = combine(start.expand_as(joined), joined)"),
     "begin_dropped": (PLACE, KEEP, "later"),
+    "begin_dropped~while_longer": ("", shorter_each_round),
     "begin_dropped~zeros": ("", KEEP, "torch.cat([torch.zeros_like(joined[:distance]), later])"),
     "scanned_from_the_end": (PLACE, KEEP, "torch.cat([later, joined[-distance:]])"),
     "scanned_from_the_end~without_start": (
@@ -99,7 +119,8 @@ MISTAKES = {
     "result_before_each_step": (PLACE, ALL, "results = joined[:-1]"),
     "start_in_results": (PLACE, ALL, "results = joined"),
     "only_total_returned": (PLACE, ALL, "results = joined[-1]"),
-    "odd_step_lost": (TREE, ALL, "results = joined[1 : 1 + len(steps) // 2 * 2]"),
+    "odd_step_lost": (TREE, tree_without_rest),
+    "odd_step_lost~at_the_end": ("", ALL, "results = joined[1 : 1 + len(steps) // 2 * 2]"),
     "results_of_pairs_only": (TREE, ALL, "results = joined[2::2]"),
 }  # fmt: skip
 
@@ -122,10 +143,11 @@ def truth(combine, steps, start):
 
 
 def probes(draw):
-    def probe(name, draw, T, N, operation, with_gradients=True):
+    def probe(name, draw, T, N, operation, counted=False):
         size = {"pairs": 2, "matrices": 4}[operation]
         tensors = {"steps": draw(T, N, size), "start": draw(N, size)}
-        return Probe(name, tensors, {"operation": operation}, gradients=tuple(tensors) if with_gradients else None)
+        options = {"calls allowed": 3 * math.ceil(math.log2(T)) + 1} if counted else {}
+        return Probe(name, tensors, {"operation": operation} | options, gradients=None if counted else tuple(tensors))
 
     return [
         probe("batch_1", draw.few, 1, 1, "pairs"),
@@ -136,7 +158,7 @@ def probes(draw):
         probe("several", draw, 8, 3, "pairs"),
         probe("several", draw, 13, 2, "pairs"),
         # long enough that chunks of √T steps need too many rounds
-        probe("batch_1", draw, 300, 1, "pairs", with_gradients=False),
+        probe("batch_1", draw, 300, 1, "pairs", counted=True),
     ]
 
 
