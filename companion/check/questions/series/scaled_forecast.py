@@ -93,7 +93,8 @@ def truth(model, series, learned):
 
 def probes(draw):
     def probe(name, numbers, steps, variables, learned):
-        drift = torch.arange(steps, dtype=torch.float64)[:, None] / 2  # so that mean and spread of the parts differ
+        # mean and spread of the parts differ, and no step equals the one before, as numbers have one decimal
+        drift = 0.37 * torch.arange(steps, dtype=torch.float64)[:, None]
         sizes = torch.arange(1, variables + 1)  # a spread of its own for each variable
         tensors = {"series": (numbers(steps, variables) + drift) * sizes + 3, "weight": numbers(variables)}
         return Probe(name, tensors, {"learned": learned}, gradients=None)
