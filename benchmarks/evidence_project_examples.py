@@ -1,4 +1,4 @@
-"""Runs behind the three example reports of the page about projects; three and a half minutes of a processor.
+"""Runs behind the three example reports of the page about projects; about five minutes of a processor.
 
     python benchmarks/evidence_project_examples.py                compute all runs
     python benchmarks/evidence_project_examples.py --workers 1    one run at a time
