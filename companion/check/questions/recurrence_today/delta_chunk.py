@@ -39,7 +39,6 @@ MISTAKES = {
     "later_keys_in_triangle": (HAND, BEFORE, "share * (similar - similar * one)",
                                SOLVE, "torch.linalg.solve(triangle, wanted)"),
     "ones_missing_in_triangle": (HAND, RESULT, "return before, u, o, S_new"),
-    "ones_missing_in_triangle~solved": ("", TRIANGLE, "triangle = before"),
     "triangle_turned": (HAND, BEFORE, "share * similar.triu(1)", "upper=False", "upper=True"),
     "triangle_turned~solved_only": (
         "", SOLVE, "torch.linalg.solve_triangular(triangle.transpose(1, 2), wanted, upper=True)"),

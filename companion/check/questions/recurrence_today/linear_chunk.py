@@ -45,7 +45,7 @@ MISTAKES = {
     "fading_one_step_late": (LEFT, SUMS, "log_alpha.cumsum(1) - log_alpha"),
     "written_fades_at_once": (LEFT, SHARES, f"{SHARES} * log_alpha.exp()[:, None, :]"),
     "weights_do_not_fade": (LEFT, WEIGHTS, "scores.tril()"),
-    "weights_do_not_fade~nor_state": ("", SHARES, "(~future).double()"),
+    "weights_do_not_fade~nor_state": ("", SHARES, "(~future).to(q).expand_as(log_left)"),
     "weights_fade_from_chunk_begin": (LEFT, WEIGHTS, "(gamma[:, :, None] * scores).tril()"),
     "past_does_not_fade": (PLACE, READ_PAST, "past"),
     "past_does_not_fade~in_state": ("", KEPT, "S"),

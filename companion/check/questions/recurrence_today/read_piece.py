@@ -11,23 +11,33 @@ MOST = 6  # pieces of a probe
 
 
 def call(answer, probe, outcome):
-    """Call an answer on each piece, with the state that it returned for the piece before."""
+    """Call an answer on each piece, with the state that it returned for the piece before.
+
+    A state of another shape ends the stream: what an answer does with it depends on how it is written.
+    """
     tensors = inputs_of(probe, probe.gradients or ())
     whole, before, h, weight, a = (tensors[name].clone() for name in ("x", "before", "h", "weight", "a"))
-    results = {}
+    shapes, outputs = (before.shape, h.shape), []
     seed()
-    for number, x in enumerate(whole.split(probe.options["lengths"])):
+    pieces = whole.split(probe.options["lengths"])
+    for x in pieces:
         given = {"x": x, "before": before, "h": h, "weight": weight, "a": a}
         passed = {name: tensor.clone() for name, tensor in given.items()}
-        returned = answer(*passed.values())
-        note_changes(given, passed, outcome)
-        new = named(returned, RESULTS)
-        before, h = new["before"], new["h"]
-        results[f"output of piece {number}"] = new["output"]
-        outcome.values |= values(results)
-    results |= {"before": before, "h": h}
+        output, before, h = named(answer(*passed.values()), RESULTS).values()
+        note_changes(without_nan(given), without_nan(passed), outcome)
+        outputs.append(output)
+        if (before.shape, h.shape) != shapes:
+            break
+    outputs += [whole.new_empty(0)] * (len(pieces) - len(outputs))
+    results = {"before": before, "h": h}
+    results |= {f"output of piece {number}": output for number, output in enumerate(outputs)}
     outcome.values |= values(results)
     outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients or ()})
+
+
+def without_nan(tensors):
+    """Return tensors without nan, which is not equal to itself."""
+    return {name: tensor.nan_to_num() for name, tensor in tensors.items()}
 
 
 def read_piece_reference(x, before, h, weight, a):
@@ -76,7 +86,6 @@ MISTAKES = {
     "state_not_carried": (PIECES, BEGIN, "output, h_0 = [], h", RESULT, "return output, kept, h_0"),
     "state_not_carried~in_piece": ("", BEGIN, "output, h_0 = [], h", STEP, "a * h_0 + u"),
     "one_input_too_many_kept": (STATE, KEPT, "inputs[max(L - 1, 0) :]"),
-    "one_input_too_many_kept~whole_kernel": ("", KEPT, "inputs[-W:]"),
     "one_input_too_few_kept": (STATE, KEPT, "inputs[L + 1 :]"),
     "all_inputs_kept": (STATE, KEPT, "inputs"),
     "outputs_kept_for_inputs": (STATE, KEPT, "torch.cat([before, output])[L:]"),
