@@ -58,6 +58,7 @@ from companion.check.engine.probe import Outcome
 from companion.check.engine.run_answer import observe
 
 ASSIGNMENTS = ("embedding", "rnn", "training", "lstm", "lstm_parameters", "gru", "language_model", "attention")
+ADDED: dict = {}  # questions by name that are not in this package: companion/check/own reads them from files
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +201,15 @@ def questions_in(assignment):
 
 @cache
 def all_questions():
-    """Return all questions by name, in the order of the assignments."""
-    return {question.name: question for assignment in ASSIGNMENTS for question in questions_in(assignment)}
+    """Return all questions by name, in the order of the assignments; those of `add_questions` come last."""
+    return {question.name: question for assignment in ASSIGNMENTS for question in questions_in(assignment)} | ADDED
+
+
+def add_questions(questions):
+    """Add questions that are not in this package, or replace those that were added under the same names."""
+    ADDED.update({question.name: question for question in questions})
+    all_questions.cache_clear()
+    bank.cache_clear()
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,48 @@
+"""Questions of an instructor's own in a student's notebook: checked if their file is at hand, and otherwise later."""
+
+import os
+from pathlib import Path
+
+from companion.check.engine import messages
+from companion.check.engine.question import ADDED, Question, add_questions
+from companion.check.own.build import add, check_names, make_question
+from companion.check.own.files import Fault, name_of, question_files, read_file
+
+VARIABLE = "UNROLLED_QUESTIONS"  # the environment variable that names folders with files of questions
+
+
+def own_question(
+    assignment: str, question: str, points: int, stretch: bool = False, variants: dict[str, str] | None = None
+) -> None:
+    """Make a question known that is not in the book, so that `check`, `progress` and `variant` can be called.
+
+    If its file is in the notebook's folder, or in a folder that the environment variable UNROLLED_QUESTIONS names,
+    `check` checks it. Otherwise `check` says that it is checked when the notebook is graded. assignment, question:
+    names. variants: what each variant asks for, by name.
+    """
+    for file in files_at_hand(question):
+        try:
+            found = read_file(file, assignment)
+            check_names(found, [])
+            add([(found, make_question(found, task=len(ADDED) + 1))])
+            return
+        except Fault as fault:
+            print(f"`{question}` is not checked here: {fault}")
+    unread = {
+        name: Question(question, assignment, points, "", None, None, None, {}, None, stretch=stretch, variant=name)
+        for name in variants or {None: ""}
+    }
+    for name, text in (variants or {}).items():
+        messages.add_words("en", {"variants": {name: text}})
+    first = next(iter(unread.values()))
+    add_questions([Question(**vars(first) | {"variants": unread if variants else {}})])
+
+
+def files_at_hand(question):
+    """Return the files of a question in the notebook's folder and in those that the environment names.
+
+    A student's own module may have the same name; only a file with `inputs` is one of a question.
+    """
+    folders = [Path(), *map(Path, filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)))]
+    files = [file for folder in folders if folder.is_dir() for file in question_files(folder)]
+    return [file for file in files if name_of(file) == question and "def inputs(" in file.read_text("utf-8", "replace")]
