@@ -4,7 +4,6 @@ import ast
 from collections.abc import Iterable
 
 import torch
-from torch import nn
 
 from companion.check.engine import messages
 from companion.check.engine.finding import GENERAL
@@ -112,7 +111,7 @@ def make_question(file, task):
 
 
 def flat(entry):
-    """Return the changes of a mistake or variant in one row: text, new text, text, new text …"""
+    """Return the changes of a mistake or variant in one row: text, new text, text and so on."""
     return tuple(text for pair in entry.get("change", {}).items() for text in pair)
 
 
@@ -146,7 +145,7 @@ def names_of_results(file, probes):
     kept, reference = [], getattr(file.module, file.answer.name)
     if file.is_layer:
 
-        class Kept(reference):
+        class Keeping(reference):
             def forward(self, *given):
                 kept.append(super().forward(*given))
                 return kept[-1]
@@ -156,13 +155,13 @@ def names_of_results(file, probes):
         )
     else:
 
-        def Kept(*given, **named):
+        def keeping(*given, **named):
             kept.append(reference(*given, **named))
             return kept[-1]
 
         call = Function(tuple(probes.arguments.calling), "result", tuple(probes.arguments.keywords))
     probe = probes(Draw(0))[0]
-    outcome = observe(call, Kept, probe)
+    outcome = observe(call, Keeping if file.is_layer else keeping, probe)
     if not kept:
         error = outcome.error or {}
         text = f"{error.get('type', '')}: {error.get('text', '')}" if "type" in error else str(error.get("said", ""))

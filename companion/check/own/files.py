@@ -48,7 +48,7 @@ class QuestionFile:
         return getattr(self.module, field, default)
 
     def fault(self, reason, *keys):
-        """Return a Fault at the line of a field, or of a key in its dictionary. keys: field, key, key of that …"""
+        """Return a Fault at the line of a field, or of a key in its dictionary. keys: a field, a key in it, a key in that."""
         return Fault(self.path, reason, line_of(self.tree, keys))
 
     @cached_property

@@ -1,12 +1,13 @@
 """Questions of an instructor's own in a student's notebook: checked if their file is at hand, and otherwise later."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from companion.check.engine import messages
 from companion.check.engine.question import ADDED, Question, add_questions
 from companion.check.own.build import add, check_names, make_question
-from companion.check.own.files import Fault, name_of, question_files, read_file
+from companion.check.own.files import Fault, files_in, name_of, question_files, read_file
 
 VARIABLE = "UNROLLED_QUESTIONS"  # the environment variable that names folders with files of questions
 
@@ -43,6 +44,8 @@ def files_at_hand(question):
 
     A student's own module may have the same name; only a file with `inputs` is one of a question.
     """
-    folders = [Path(), *map(Path, filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)))]
-    files = [file for folder in folders if folder.is_dir() for file in question_files(folder)]
+    files = question_files(Path())
+    for folder in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+        with suppress(Fault):
+            files += [file for paths in files_in(folder).values() for file in paths]
     return [file for file in files if name_of(file) == question and "def inputs(" in file.read_text("utf-8", "replace")]
