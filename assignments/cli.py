@@ -186,11 +186,11 @@ def run(parser, arguments, at_end):
     print_oddities(listed)
     if arguments.dry_run:
         return print_dry_run(listed.paths, course, arguments)
-    stored.store(own, arguments.output)
     limits = time_limits(arguments.seconds) if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()
     try:
+        stored.store(own, arguments.output)
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again,
             arguments.fresh,

@@ -65,11 +65,14 @@ def stored_folders(output):
 
 def store(loaded, output):
     """Write the files of questions into the output folder, in place of those of the same assignments."""
-    by_assignment = {}
+    by_assignment, output = {}, Path(output)
+    if loaded:
+        output.mkdir(parents=True, exist_ok=True)
+        os.chmod(output, 0o700)  # students may have accounts on this machine
     for file, _ in loaded:
         by_assignment.setdefault(file.assignment, {})[file.path.name] = file.source
     for assignment, sources in by_assignment.items():
-        folder = Path(output) / FOLDER / assignment
+        folder = output / FOLDER / assignment
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.py"):
             if old.name not in sources:

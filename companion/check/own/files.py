@@ -48,7 +48,7 @@ class QuestionFile:
         return getattr(self.module, field, default)
 
     def fault(self, reason, *keys):
-        """Return a Fault at the line of a field, or of a key in its dictionary. keys: a field, a key in it, a key in that."""
+        """Return a Fault at the line of a field, or of a key in its dictionary. keys: a field, a key in it, …."""
         return Fault(self.path, reason, line_of(self.tree, keys))
 
     @cached_property
@@ -134,13 +134,13 @@ def read_file(path, assignment):
         raise Fault(path, f"this is not Python: {error.msg}", error.lineno or 0) from error
     except (OSError, ValueError) as error:
         raise Fault(path, f"the file cannot be read: {error}") from error
-    answer = find_reference(path, name, tree)
+    answer = find_reference(path, name, source, tree)
     file = QuestionFile(path, assignment, source, tree, run_file(path, name, source), answer)
     check_fields(file)
     return file
 
 
-def find_reference(path, name, tree):
+def find_reference(path, name, source, tree):
     """Return the definition of the reference, which has the file's name."""
     definitions = [node for node in tree.body if isinstance(node, DEFINITIONS)]
     fitting = [node for node in definitions if fold(node.name) == fold(name)]
@@ -153,6 +153,9 @@ def find_reference(path, name, tree):
         raise Fault(path, "there is no function `inputs(draw, …)`, which returns what the reference is called with")
     if not (ast.get_docstring(tree) or "").strip():
         raise Fault(path, "the task is missing: it is the docstring, a text in triple quotes at the top of the file", 1)
+    task = ast.get_source_segment(source, tree.body[0])
+    if "\\" in task and "r" not in task.partition(task[-1])[0].lower():
+        raise Fault(path, 'the task has backslashes, which Python replaces: put an r before its quotes, r"""', 1)
     return fitting[0]
 
 
