@@ -69,7 +69,7 @@ def check_names(file: QuestionFile, others: Iterable[QuestionFile]):
             raise file.fault(f"{other.path} has the same name: rename one of them")
     for field, table, text in (("MISTAKES", "mistakes", "says"), ("VARIANTS", "variants", "asks")):
         of_book = messages.own_words("en", messages.WORDS)[table]
-        of_others = {name: entry for other in others for name, entry in other.get(field, {}).items()}
+        of_others = {name: entry for other in others for name, entry in other.get(field, {}).items() if entry.get(text)}
         for name, entry in file.get(field, {}).items():
             said, known = entry.get(text), of_others.get(name, {}).get(text)
             if name in GENERAL or name.startswith(VARIANT) or name in of_book and said:

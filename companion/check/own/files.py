@@ -6,6 +6,7 @@ import re
 import textwrap
 import traceback
 import types
+import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -129,7 +130,8 @@ def read_file(path, assignment):
         raise Fault(path, f"{name!r} cannot be the name of a question: use a to z, digits and _, such as leaky_step.py")
     try:
         source = path.read_text(encoding="utf-8")
-        tree = ast.parse(source, str(path))
+        with warnings.catch_warnings(action="ignore"):  # about backslashes: `find_reference` says what to do
+            tree = ast.parse(source, str(path))
     except SyntaxError as error:
         raise Fault(path, f"this is not Python: {error.msg}", error.lineno or 0) from error
     except (OSError, ValueError) as error:
@@ -146,9 +148,9 @@ def find_reference(path, name, source, tree):
     fitting = [node for node in definitions if fold(node.name) == fold(name)]
     if len(fitting) != 1:
         others = ", ".join(node.name for node in definitions if node.name != "inputs") or "nothing"
-        wanted = f"a function {name} or a class {name.title().replace('_', '')}"
-        problem = f"{wanted} is defined {len(fitting)} times" if fitting else f"there is no {wanted}"
-        raise Fault(path, f"the reference has the file's name, but {problem}. The file defines {others}")
+        layer = name.title().replace("_", "")
+        problem = f"{len(fitting)} definitions have" if fitting else f"no function {name} and no class {layer} has"
+        raise Fault(path, f"the reference should have the file's name, but {problem} it. The file defines {others}")
     if not any(node.name == "inputs" for node in definitions if isinstance(node, ast.FunctionDef)):
         raise Fault(path, "there is no function `inputs(draw, …)`, which returns what the reference is called with")
     if not (ast.get_docstring(tree) or "").strip():

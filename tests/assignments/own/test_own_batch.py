@@ -1,6 +1,8 @@
 """An instructor's own questions from the file on the page to grades."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -10,6 +12,7 @@ from assignments.own import stored
 from companion.check.engine.question import ADDED, add_questions
 from tests.assignments.grading import put, rows
 from tests.assignments.own.page import BLOCKS, FILE, NOT_IN_TANH, OF_NEW, OF_OLD, filled
+from tests.project.paths import ROOT
 
 ONE_VARIANT = FILE.partition("VARIANTS")[0]
 LAYER = '''"""Many steps."""
@@ -123,6 +126,7 @@ def test_a_changed_file_is_graded_anew_and_stays_with_the_grades(tmp_path, week,
     assert {student for student, _ in rows(tmp_path / "grades")} == {"bo", "cy"}
 
 
+@pytest.mark.heavy
 def test_layers_and_carried_errors(tmp_path, week, released, grade):
     folder = week(**{"1_leaky_step": ONE_VARIANT, "2_leaky_layer": LAYER})
     notebook = released(folder)
@@ -139,6 +143,16 @@ def test_layers_and_carried_errors(tmp_path, week, released, grade):
         ("cy", "leaky_step"): (2, ""),
         ("cy", "leaky_layer"): (1.5, "parameter_names"),
     }
+
+
+def test_a_process_that_was_not_forked_knows_the_questions(week):
+    stored.use([week()])
+    program = (
+        "from assignments.own import stored; stored.use_environment();"
+        "from companion.check.engine.question import all_questions; print(all_questions()['leaky_step'].variants.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert "leak_of_new" in done.stdout and "leak_of_old" in done.stdout, done.stderr
 
 
 def test_the_trial_prints_what_the_page_shows(week, monkeypatch, capsys):
