@@ -21,8 +21,8 @@
 # make execute    run all notebooks again and store their outputs
 # make status     list cells that are missing, stale or different in the translations
 # make assignments  make the students' notebooks, without the solutions, in _build/assignments/
-#                 make assignments QUESTIONS=folder: those of your own questions
-# make questions QUESTIONS=folder  try your own questions: what is wrong with them, and which probes reveal which mistake
+#                 make assignments QUESTIONS=folder: those of your own questions; with DRY=yes it writes nothing, and says
+#                 what is wrong with the questions, and which probes reveal which mistake
 # make exam TOPICS="1 2 gru" STUDENTS=30  make an exam with a paper for each student, and its key, in _build/exam/; without
 #                 TOPICS it lists the topics, with LIST=yes their questions. Also QUESTIONS=12, MINUTES=45, SEED=…, LANGUAGE=ja, PAPER=Letter, TITLE="…",
 #                 WITHOUT="memory gru/parameters", OUTPUT=folder
@@ -41,7 +41,7 @@ ENVIRONMENT := .venv/stamp
 # Each process gets whole files, the longest first. conftest.py sets the number of processes.
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments questions exam grade clean
+.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments exam grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --serve
@@ -124,11 +124,7 @@ status: $(ENVIRONMENT)
 	$(BIN)/python -m book.tools.translations
 
 assignments: $(ENVIRONMENT)
-	$(BIN)/python -m $(if $(QUESTIONS),assignments.own.notebooks "$(QUESTIONS)",assignments.student_version)
-
-questions: $(ENVIRONMENT)
-	$(if $(QUESTIONS),,$(error Which questions? make questions QUESTIONS=folder))
-	$(BIN)/python -m assignments.own "$(QUESTIONS)"
+	$(BIN)/python -m $(if $(QUESTIONS),assignments.own$(if $(DRY),,.notebooks) "$(QUESTIONS)",assignments.student_version)
 
 exam: $(ENVIRONMENT)
 	$(BIN)/python -m book.exam $(TOPICS) --language $(LANGUAGE) --without $(WITHOUT) $(if $(LIST),--list) \

@@ -19,7 +19,7 @@ ONE_VARIANT = FILE.partition("VARIANTS")[0]
 SEARCHES = {
     "the file": "text = open({path!r}).read()",
     "the file by system calls": "import os\ntext = os.read(os.open({path!r}, os.O_RDONLY), 10**5).decode()",
-    "the file by torch": "text = bytes(torch.from_file({path!r}, size=1500, dtype=torch.uint8).tolist()).decode()",
+    "the file by torch": "text = bytes(torch.from_file({path!r}, size={size}, dtype=torch.uint8).tolist()).decode()",
     "the folder": "import os\n"
         "for name in os.listdir({folder!r}): text = open(os.path.join({folder!r}, name)).read()",
     "all folders": "import os\n"
@@ -77,7 +77,8 @@ def answer_of(search, folder):
     if search in LATE:
         body = "\n".join("    " + line for line in LATE[search].split("\n"))
         return f"def leaky_step(*arguments):\n{body}\n    raise LookupError\nown = leaky_step.__code__\n"
-    return SEARCHES[search].format(path=str(folder / "leaky_step.py"), folder=str(folder)) + EXECUTE
+    path, size = str(folder / "leaky_step.py"), len(ONE_VARIANT.encode())
+    return SEARCHES[search].format(path=path, folder=str(folder), size=size) + EXECUTE
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ def test_a_process_that_was_not_forked_knows_the_questions(week):
     stored.use([week()])
     program = (
         "from assignments.own import stored; stored.use_environment();"
-        "from companion.check.engine.question import all_questions; print(all_questions()['leaky_step'].variants.keys())"
+        "from companion.check.engine.question import all_questions; print([*all_questions()['leaky_step'].variants])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert "leak_of_new" in done.stdout and "leak_of_old" in done.stdout, done.stderr
