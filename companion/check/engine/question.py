@@ -69,7 +69,7 @@ class Question:
     assignment: str
     points: int
     place: str  # page#cell in the book, such as lstm#six-equations
-    call: Callable
+    call: Callable | None  # None for an own question whose file is not at hand
     truth: Callable | None  # like `reference` and `probes`, None for a trained question
     reference: Callable | None
     mistakes: dict

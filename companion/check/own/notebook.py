@@ -7,9 +7,10 @@ from pathlib import Path
 from companion.check.engine import messages
 from companion.check.engine.question import ADDED, Question, add_questions
 from companion.check.own.build import add, check_names, make_question
-from companion.check.own.files import Fault, files_in, name_of, question_files, read_file
+from companion.check.own.files import Fault, QuestionFile, files_in, name_of, question_files, read_file
 
 VARIABLE = "UNROLLED_QUESTIONS"  # the environment variable that names folders with files of questions
+READ: dict[str, QuestionFile] = {}  # the files that this notebook has read, by question
 
 
 def own_question(
@@ -24,14 +25,16 @@ def own_question(
     for file in files_at_hand(question):
         try:
             found = read_file(file, assignment)
-            check_names(found, [])
+            check_names(found, [other for name, other in READ.items() if name != question])
             add([(found, make_question(found, task=len(ADDED) + 1))])
+            READ[question] = found
             return
         except Fault as fault:
             print(f"`{question}` is not checked here: {fault}")
+    names: list[str | None] = [*variants] if variants else [None]
     unread = {
         name: Question(question, assignment, points, "", None, None, None, {}, None, stretch=stretch, variant=name)
-        for name in variants or {None: ""}
+        for name in names
     }
     for name, text in (variants or {}).items():
         messages.add_words("en", {"variants": {name: text}})

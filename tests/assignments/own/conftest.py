@@ -8,7 +8,7 @@ import pytest
 from assignments import cli
 from assignments.own import notebooks, stored
 from companion.check.engine import messages, question, session
-from companion.check.own.notebook import VARIABLE
+from companion.check.own.notebook import READ, VARIABLE
 from tests.assignments.own.page import FILE
 
 
@@ -21,6 +21,7 @@ def no_questions(monkeypatch):
     question.add_questions([])
     messages.ADDED.clear()
     messages.words.cache_clear()
+    READ.clear()
     stored.USED.clear()
     stored.GIVEN.clear()
     session.NOTEBOOK = session.Session()

@@ -6,9 +6,9 @@ import pytest
 from assignments.own import notebooks, stored
 from companion.check import check, own_question, progress, student, variant
 from companion.check.engine.question import ADDED
-from companion.check.own.notebook import VARIABLE
+from companion.check.own.notebook import READ, VARIABLE
 from tests.assignments.own.page import FILE, NOT_IN_TANH, OF_NEW
-from tests.assignments.own.test_own_batch import LAYER
+from tests.assignments.own.test_own_batch import LAYER, OWN_LAYER
 
 
 def run_cells(notebook, answers):
@@ -26,7 +26,7 @@ def run_cells(notebook, answers):
 
 def forget():
     ADDED.clear()
-    stored.USED.clear()
+    READ.clear()
 
 
 def test_the_notebook_has_all_cells_and_no_answer(week, released):
@@ -86,15 +86,16 @@ def test_without_the_file_it_is_checked_later(tmp_path, week, released, monkeypa
 
 @pytest.mark.parametrize("beside", [True, False])
 def test_with_the_file_it_is_checked_at_once(tmp_path, week, released, monkeypatch, beside):
-    notebook = released(folder := week())
+    notebook = released(folder := week(**{"1_leaky_step": FILE, "2_leaky_layer": LAYER}))
     forget()
     monkeypatch.setenv(VARIABLE, "" if beside else str(folder))
     monkeypatch.chdir(folder if beside else tmp_path)
     shown = run_cells(notebook, {"leaky_step": NOT_IN_TANH})
     assert shown["leaky-step-check"].mistakes == ["state_not_in_tanh"]
     assert "The new value does not see the state." in repr(shown["leaky-step-check"])
-    shown = run_cells(notebook, {"leaky_step": OF_NEW})
-    assert shown["leaky-step-check"].ok and "2 of 2 points" in repr(shown["progress"])
+    shown = run_cells(notebook, {"leaky_step": OF_NEW, "leaky_layer": OWN_LAYER})
+    assert shown["leaky-step-check"].ok and shown["leaky-layer-check"].ok
+    assert "5 of 5 points" in repr(shown["progress"])
 
 
 def test_a_faulty_file_does_not_stop_the_notebook(week, monkeypatch, capsys):

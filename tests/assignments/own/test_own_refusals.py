@@ -34,7 +34,7 @@ REFUSED = {
     "a change that names nothing": (
         {'": "leak * new"': '": "leek * new"'}, '"old_state_lost"', "name 'leek' is not defined"),
     "a mistake that changes nothing": (
-        {'": "leak * new"': '": "h - leak * h + leak * new"'}, '"old_state_lost"', "changes nothing on any probe"),
+        {'": "leak * new"': '": "h - leak * h + leak * new"'}, '"old_state_lost"', "so it would be graded as right"),
     "a mistake that is there twice": (
         {LOST: '"change": {"x @ weight.T + h": "x @ weight.T"}'},
         '"old_state_lost"', "does the same as state_not_in_tanh"),
