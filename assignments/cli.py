@@ -12,6 +12,7 @@ from assignments.batch import Batch
 from assignments.dry_run import print_dry_run
 from assignments.grade.judge import time_limits
 from assignments.lms.course import from_arguments
+from assignments.own import stored
 from assignments.read import class_zip, folders
 from assignments.read.names import match_names, page_name
 from assignments.report import all_reports
@@ -44,6 +45,7 @@ for each student, named as the student. What is written:
     grades/moodle.csv          the same for Moodle, and with it
     grades/moodle_feedback.zip the students' pages as Moodle takes them
     grades/term.json           with --dates: when each submission was sent
+    grades/questions/          with --questions: the files of your own questions, as they were graded
 
 Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
@@ -129,6 +131,9 @@ def main():
         default=[],
         help="grade this question anew for all, and no other; may be repeated",
     )
+    parser.add_argument(
+        "--questions", action="append", default=[], metavar="FOLDER", help="your own questions; may be repeated"
+    )
     parser.add_argument("--fresh", action="store_true", help="with --again or --question: draw new probes")
     parser.add_argument("--variants", action="store_true", help="hold each student to the variants of their own name")
     parser.add_argument("--roster", metavar="CSV", help="the class list, as Canvas or Moodle exports it")
@@ -166,6 +171,7 @@ def main():
 def run(parser, arguments, at_end):
     """Grade as the command's arguments say. at_end: an ExitStack, by which temporary folders are deleted."""
     try:  # before anything is graded or written
+        own = stored.use(arguments.questions, arguments.output)
         listed = list_submissions(Path(arguments.submissions), at_end)
         again = match_names(arguments.again, listed.paths, "submission of")
         match_names(arguments.question, all_questions(), "question")
@@ -184,6 +190,7 @@ def run(parser, arguments, at_end):
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()
     try:
+        stored.store(own, arguments.output)
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again,
             arguments.fresh,
