@@ -23,7 +23,7 @@ PAGES = re.findall(r"- file: book/en/(\w+)", (ROOT / "_toc.yml").read_text(encod
 CHAPTERS = [
     page
     for page in PAGES
-    if page not in ("why", "assignments", "asked", "teaching", "project", "grading", "glossary", editions.REFERENCE)
+    if page not in ("why", "assignments", "asked", "teaching", "project", "grading", "own_question", "glossary", editions.REFERENCE)
 ]
 # Chapters that build what torch has, or train a layer of the companion, and prove it equal to torch's.
 PROVED = set(
