@@ -48,8 +48,8 @@ def truth(A_1, b_1, A_2, b_2):
     """Return the step whose results for h = 0 and for each unit vector are those of both steps."""
 
     def both(h):
-        h = torch.linalg.vecdot(A_1, h[:, None]) + b_1
-        return torch.linalg.vecdot(A_2, h[:, None]) + b_2
+        h = (A_1 * h[:, None]).sum(-1) + b_1
+        return (A_2 * h[:, None]).sum(-1) + b_2
 
     units = torch.eye(b_1.size(1), dtype=b_1.dtype)
     constant = both(torch.zeros_like(b_1))

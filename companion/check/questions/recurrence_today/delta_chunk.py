@@ -81,11 +81,11 @@ def truth(q, k, v, beta, S):
     written, outputs, rows = [], [], []
     T = k.size(1)
     for t in range(T):
-        u = beta[:, t, None] * (v[:, t] - torch.linalg.vecdot(S, k[:, t, None]))
+        u = beta[:, t, None] * (v[:, t] - (S * k[:, t, None]).sum(-1))
         S = torch.baddbmm(S, u[:, :, None], k[:, t, None])
         written.append(u)
-        outputs.append(torch.linalg.vecdot(S, q[:, t, None]))
-        found = [beta[:, t] * torch.linalg.vecdot(k[:, t], k[:, s]) for s in range(t)]
+        outputs.append((S * q[:, t, None]).sum(-1))
+        found = [beta[:, t] * (k[:, t] * k[:, s]).sum(-1) for s in range(t)]
         rows.append(
             torch.stack([*found, torch.ones_like(beta[:, t]), *[torch.zeros_like(beta[:, t])] * (T - t - 1)], -1)
         )

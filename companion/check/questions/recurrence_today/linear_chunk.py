@@ -90,11 +90,11 @@ def truth(q, k, v, log_alpha, S):
     weights, outputs = [], []
     kept = torch.zeros(len(q), T, k.size(-1), dtype=k.dtype)  # each step's key, faded
     for t in range(T):
-        now = torch.nn.functional.one_hot(torch.tensor(t), T).to(k)[:, None]
+        now = torch.eye(T, dtype=k.dtype)[t, :, None]
         kept = alpha[:, t, None, None] * kept + now * k[:, t, None]
         S = torch.addcmul(v[:, t, :, None] * k[:, t, None, :], alpha[:, t, None, None], S)
-        weights.append(torch.linalg.vecdot(kept, q[:, t, None]))
-        outputs.append(torch.linalg.vecdot(S, q[:, t, None]))
+        weights.append((kept * q[:, t, None]).sum(-1))
+        outputs.append((S * q[:, t, None]).sum(-1))
     return torch.stack(weights, 1), torch.stack(outputs, 1), S
 
 

@@ -121,7 +121,7 @@ def truth(x, before, h, weight, a):
     # all windows at once: (L, N, D, W)
     windows = inputs.unfold(0, weight.size(1), 1) if len(x) else x.new_zeros(*x.shape, weight.size(1))
     states = [h]
-    for u in torch.linalg.vecdot(windows, weight):
+    for u in (windows * weight).sum(-1):
         states.append(torch.addcmul(u, a, states[-1]))
     return torch.stack(states)[1:], inputs[len(x) :], states[-1]
 
