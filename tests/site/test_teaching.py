@@ -193,7 +193,7 @@ def test_translations_have_the_same_links_in_each_paragraph(page):
 
 
 def targets_of(text):
-    """Return the targets of the links in each paragraph, sorted: the order within a sentence depends on the language."""
+    """Return the targets of the links of each paragraph, sorted, since their order depends on the language."""
     return [found for part in text.split("\n\n") if (found := sorted(target for _, target in LINK.findall(part)))]
 
 
