@@ -21,12 +21,14 @@
 # make execute    run all notebooks again and store their outputs
 # make status     list cells that are missing, stale or different in the translations
 # make assignments  make the students' notebooks, without the solutions, in _build/assignments/
+#                 make assignments QUESTIONS=folder: those of your own questions; with DRY=yes it writes nothing, and says
+#                 what is wrong with the questions, and which probes reveal which mistake
 # make exam TOPICS="1 2 gru" STUDENTS=30  make an exam with a paper for each student, and its key, in _build/exam/; without
 #                 TOPICS it lists the topics, with LIST=yes their questions. Also QUESTIONS=12, MINUTES=45, SEED=…, LANGUAGE=ja, PAPER=Letter, TITLE="…",
 #                 WITHOUT="memory gru/parameters", OUTPUT=folder
 # make grade SUBMISSIONS=submissions.zip  grade all submissions, into grades/: the zip file from Canvas or Moodle, or a
-#                 folder. Also ROSTER=class.csv, DATES=course.toml, COMMENTS=comments.csv, GRADES=folder; with DRY=yes
-#                 it grades nothing, and says who is missing
+#                 folder. Also ROSTER=class.csv, DATES=course.toml, COMMENTS=comments.csv, QUESTIONS=folder, GRADES=folder;
+#                 with DRY=yes it grades nothing, and says who is missing
 # make clean      remove everything that was built
 
 LANGUAGE ?= en
@@ -122,7 +124,7 @@ status: $(ENVIRONMENT)
 	$(BIN)/python -m book.tools.translations
 
 assignments: $(ENVIRONMENT)
-	$(BIN)/python -m assignments.student_version
+	$(BIN)/python -m $(if $(QUESTIONS),assignments.own$(if $(DRY),,.notebooks) "$(QUESTIONS)",assignments.student_version)
 
 exam: $(ENVIRONMENT)
 	$(BIN)/python -m book.exam $(TOPICS) --language $(LANGUAGE) --without $(WITHOUT) $(if $(LIST),--list) \
@@ -131,7 +133,7 @@ exam: $(ENVIRONMENT)
 grade: $(ENVIRONMENT)
 	$(if $(SUBMISSIONS),,$(error Which submissions? make grade SUBMISSIONS=submissions.zip))
 	$(BIN)/python -m assignments "$(SUBMISSIONS)" --output "$(GRADES)" \
-		$(foreach option,ROSTER DATES COMMENTS,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))")) \
+		$(foreach option,ROSTER DATES COMMENTS QUESTIONS,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))")) \
 		$(if $(DRY),--dry-run)
 
 clean:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from assignments.grade import cache, judge
 from assignments.grade.calibration import NOTABLE, Calibration
+from assignments.own import stored
 from assignments.read import folders
 from assignments.read.names import page_name
 from assignments.report import all_reports, point_changes, review
@@ -96,6 +97,7 @@ class Batch:
         self.seeds = {question: judge.draw_seed() for question in all_questions()}
         unpacked = [str(folder) for folder in listed.unpacked] if listed else []
         self.hidden = [str(self.folder), *unpacked, str(self.output.resolve()), str(Path(__file__).resolve().parent)]
+        self.hidden += stored.hidden_files()
         self.graded, self.unassigned, self.old_seeds, self.parts, self.languages, self.todo = {}, {}, {}, {}, {}, []
         self.again, self.similar = frozenset(again), similar
         self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]

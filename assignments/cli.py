@@ -13,6 +13,7 @@ from assignments.grade import cache
 from assignments.grade.judge import time_limits
 from assignments.lms import comments as comments_file
 from assignments.lms.course import from_arguments
+from assignments.own import stored
 from assignments.read import class_zip, folders
 from assignments.read.archives import is_archive
 from assignments.read.names import match_names, page_name
@@ -47,6 +48,7 @@ with a folder or a notebook for each student, named as the student. What is writ
     grades/moodle_feedback.zip the students' pages as Moodle takes them
     grades/term.json           with --dates: when each submission was sent
     grades/comments.json       comments by hand, and which answers they are about
+    grades/questions/          with --questions: the files of your own questions, as they were graded
 
 Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
 A score or a comment that was given by hand in the gradebook stays, and all pages show it, however often the batch is
@@ -133,6 +135,9 @@ def main():
         default=[],
         help="grade this question anew for all, and no other; may be repeated",
     )
+    parser.add_argument(
+        "--questions", action="append", default=[], metavar="FOLDER", help="your own questions; may be repeated"
+    )
     parser.add_argument("--fresh", action="store_true", help="with --again or --question: draw new probes")
     parser.add_argument("--variants", action="store_true", help="hold each student to the variants of their own name")
     parser.add_argument("--roster", metavar="CSV", help="the class list, as Canvas or Moodle exports it")
@@ -172,9 +177,9 @@ def main():
 
 def read_comments(arguments, course):
     """Return the comments in the file that --comments names."""
-    stored = {student for roster in cache.read_rosters(Path(arguments.output)).values() for student in roster}
+    earlier = {student for roster in cache.read_rosters(Path(arguments.output)).values() for student in roster}
     by_hand = comments_file.read(
-        arguments.comments, course, sorted(stored), lambda entries: known_assignments(entries, course.paths, arguments)
+        arguments.comments, course, sorted(earlier), lambda entries: known_assignments(entries, course.paths, arguments)
     )
     print(f"{arguments.comments}: {len(by_hand)} comment{'s' * (len(by_hand) != 1)}")
     return by_hand
@@ -183,6 +188,7 @@ def read_comments(arguments, course):
 def run(parser, arguments, at_end):
     """Grade as the command's arguments say. at_end: an ExitStack, by which temporary folders are deleted."""
     try:  # before anything is graded or written
+        own = stored.use(arguments.questions, arguments.output)
         listed = list_submissions(Path(arguments.submissions), at_end)
         again = match_names(arguments.again, listed.paths, "submission of")
         match_names(arguments.question, all_questions(), "question")
@@ -200,6 +206,8 @@ def run(parser, arguments, at_end):
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()
     try:
+        if not arguments.dry_run:
+            stored.store(own, arguments.output)
         batch = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again,
             arguments.fresh,

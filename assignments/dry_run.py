@@ -11,6 +11,7 @@ from assignments.batch import PATIENCE
 from assignments.grade import cache
 from assignments.grade.calibration import Calibration
 from assignments.lms import summary_sections, upload
+from assignments.own import stored
 from assignments.read import answers
 from assignments.read.names import page_name
 from assignments.report import pages
@@ -18,7 +19,7 @@ from assignments.sandbox import pool
 from assignments.sandbox.isolation import end_with_parent
 from assignments.sandbox.limits import limit_own_memory
 from assignments.submission import MEMORY, GradingProcess, on_termination
-from companion.check.engine.question import ASSIGNMENTS, all_questions
+from companion.check.engine.question import all_questions
 
 # Seconds that a process needs for a submission, on the machine of grade/calibration.py. Right answers to the other
 # assignments take half of USUAL_SECONDS, wrong ones are run again.
@@ -37,6 +38,7 @@ STATES = {
 def serve(connection, wanted):
     """Run a process that reads submissions: it may end by one of them, as a grading process may."""
     on_termination(signal.SIG_IGN)
+    stored.use_environment()
     end_with_parent()
     limit_own_memory(MEMORY)
     with contextlib.suppress(EOFError):  # the main process is gone
@@ -106,7 +108,7 @@ def print_dry_run(batch, course, arguments):
     results = read_all(batch.submissions, arguments.assignment, workers)
     print(f"{len(results)} submission{'s' * (len(results) != 1)}")
     usual = cache.most_common_assignment(results.values())
-    for assignment in ASSIGNMENTS:
+    for assignment in dict.fromkeys(question.assignment for question in all_questions().values()):
         students = [student for student, result in results.items() if assignment in result["assignments"]]
         if students:
             print(f"{assignment}, {len(students)}: {', '.join(students)}")

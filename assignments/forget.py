@@ -11,6 +11,7 @@ from pathlib import Path
 from assignments.grade import cache
 from assignments.lms import comments as comments_file
 from assignments.lms import course
+from assignments.own import stored
 from assignments.read.names import match_names, page_name
 from assignments.report import all_reports, comments
 
@@ -76,6 +77,7 @@ def main():
     output = Path(arguments.grades)
     sys.stdout.reconfigure(errors="backslashreplace")
     try:  # before anything is deleted
+        stored.use([], output)
         students = match_names(arguments.student, dict.fromkeys(sorted(students_in(output))), "student")
     except ValueError as error:
         parser.error(error)

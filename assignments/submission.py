@@ -15,6 +15,7 @@ import torch
 
 from assignments.grade import carried_errors, judge
 from assignments.grade.calibration import CalibratedWorker, Calibration
+from assignments.own import stored
 from assignments.read import answers, folders, student_name
 from assignments.report import pages, review
 from assignments.report.oral import questions as oral_questions
@@ -45,6 +46,7 @@ class Grader:
     @classmethod
     def begin(cls, hidden, mothers, seeds, calibration):
         on_termination(signal.SIG_IGN)  # the main process handles them
+        stored.use_environment()
         end_with_parent()
         limit_own_memory(MEMORY)
         torch.set_num_threads(1)

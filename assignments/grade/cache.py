@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assignments.grade import judge
+from assignments.own import stored
 from assignments.read import folders
 from assignments.read.names import page_name
 from assignments.words import words
@@ -53,9 +54,14 @@ def hash_files(path):
     return digest.hexdigest()
 
 
-@functools.cache
 def hash_sources():
-    """Return a hash of the grader's and the checker's source: another version grades again."""
+    """Return a hash of the grader's and the checker's source, and of own questions: another version grades again."""
+    return hash_project() + stored.hash_files()
+
+
+@functools.cache
+def hash_project():
+    """Return a hash of the grader's and the checker's source."""
     digest = hashlib.sha256()
     for file in sorted([*(ROOT / "assignments").rglob("*.py"), *(ROOT / "companion" / "check").rglob("*.py")]):
         digest.update(file.read_bytes())

@@ -89,7 +89,7 @@ class StubFinder:
         module = StubModule(spec.name)
         if spec.name == "companion.check":
             module.check, module.progress = CHECK, NullObject()
-            module.student = module.variant = NullObject()
+            module.student = module.variant = module.own_question = NullObject()
         for name, real in self.real_modules.items():
             if name.rpartition(".")[0] == spec.name:
                 setattr(module, name.rpartition(".")[2], real)

@@ -26,7 +26,13 @@ ROOMS = {
     "assignments.words": {"companion.check"},
     "assignments.read": {"companion.check"},
     "assignments.sandbox": {"companion.check"},
-    "assignments.grade": {"companion.check", "assignments.words", "assignments.read", "assignments.sandbox"},
+    "assignments.grade": {
+        "companion.check",
+        "assignments.words",
+        "assignments.own",
+        "assignments.read",
+        "assignments.sandbox",
+    },
     "book": set(),
     "book.npm": set(),
     "book.styles": set(),
@@ -36,6 +42,7 @@ ROOMS = {
 }
 ROOMS["assignments.report"] = ROOMS["assignments.grade"] | {"assignments.grade"}
 ROOMS["assignments.lms"] = ROOMS["assignments.report"] | {"assignments.report"}
+ROOMS["assignments.own"] = ROOMS["assignments.grade"] | {"assignments.grade", "assignments"}
 ROOMS["assignments"] = ROOMS["assignments.lms"] | {"assignments.lms"}
 ROOMS["book.questions"] = {
     "book.editions",

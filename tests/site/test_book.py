@@ -21,7 +21,9 @@ NOTEBOOKS = sorted(BOOK.glob("*/*.ipynb"))
 ASSIGNMENTS = sorted(ROOT.glob("assignments/source/*/*.ipynb"))
 PAGES = re.findall(r"- file: book/en/(\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 CHAPTERS = [
-    page for page in PAGES if page not in ("why", "assignments", "asked", "teaching", "glossary", editions.REFERENCE)
+    page
+    for page in PAGES
+    if page not in ("why", "assignments", "asked", "teaching", "project", "grading", "own_question", "glossary", editions.REFERENCE)
 ]
 # Chapters that build what torch has, or train a layer of the companion, and prove it equal to torch's.
 PROVED = set(

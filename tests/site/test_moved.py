@@ -1,6 +1,7 @@
 """Test that old addresses lead to the places that book/moved.yml names: in the real table, and on a small site."""
 
 import json
+import re
 
 import pytest
 from nbformat.v4 import new_markdown_cell
@@ -23,10 +24,17 @@ older_page: old_page
 LINK = {"en": "[There](chapter.ipynb#second)", "ja": "There"}
 
 
+LABEL = re.compile(r"^\(([a-z-]+)\)=$", re.MULTILINE)  # of a section of a page in Markdown
+
+
 def places_of(edition):
-    """Return the pages of an edition, and their cells as page#cell."""
-    pages = translations.pages(edition.language, folders=[""])
-    return {*pages, *(f"{page}#{cell.id}" for page, path in pages.items() for cell in translations.read(path))}
+    """Return the pages of an edition, their cells as page#cell, and the labels of their sections as page#label."""
+    places = set()
+    for page, path in translations.pages(edition.language, folders=[""]).items():
+        cells = translations.read(path)
+        labels = LABEL.findall(cells[0].source) if path.suffix == ".md" else []
+        places |= {page, *(f"{page}#{name}" for name in [*(cell.id for cell in cells), *labels])}
+    return places
 
 
 def wrong_lines(table, places):

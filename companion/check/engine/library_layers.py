@@ -48,19 +48,28 @@ ATTENTION = frozenset(
     "torch.nn.functional.multi_head_attention_forward", "torch.nn.attention", "torch.ao.nn.quantizable",
     "torch.onnx.ops",
 }  # fmt: skip
+# torch's own scans, which are Python code as well.
+SCAN = frozenset({"torch._higher_order_ops.associative_scan", "torch._higher_order_ops.scan"})
 # Operations of an answer that leaves gradients to torch, where they are asked for by hand.
 AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})
-# The folders of the companion's own layers, and of the references of the questions.
-LAYERS, QUESTIONS = COMPANION / "layers", COMPANION / "check/questions"
+# The companion's own windows of a series.
+SERIES_WINDOWS = frozenset({"companion.learning.series.windows"})
+# The folders of the companion's layers, of its other functions, and of the references of the questions.
+LAYERS, LEARNING, QUESTIONS = COMPANION / "layers", COMPANION / "learning", COMPANION / "check/questions"
 
 
 @cache
 def library_name(code):
-    """Return the module of the companion's layer or reference that has this code, a name of ATTENTION, or None."""
+    """Return the module of the companion's layer or reference that has this code, or None.
+
+    For code of ATTENTION or SCAN, and for functions of `companion.learning`, return the function's own name.
+    """
     path = Path(code.co_filename)
     if Path(TORCH) in path.parents:
         place = "torch." + ".".join(path.relative_to(TORCH).with_suffix("").parts)
-        return next((name for name in ATTENTION if f"{place}.{code.co_name}".startswith(name)), None)
+        return next((name for name in ATTENTION | SCAN if f"{place}.{code.co_name}".startswith(name)), None)
+    if path.parent == LEARNING:
+        return f"companion.learning.{path.stem}.{code.co_name}"
     layer = path.parent == LAYERS and code.co_name not in ("__init__", "reset_parameters")
     if not layer and (QUESTIONS not in path.parents or "reference" not in code.co_qualname.lower()):
         return None
@@ -77,7 +86,7 @@ def note_library_layers(forbidden, outcome):
 
     def look(frame, event, _):
         name = library_name(frame.f_code) if event == "call" else None
-        if name and (name in forbidden or not name.startswith("torch.")):
+        if name and (name in forbidden or not name.startswith(("torch.", "companion.learning."))):
             seen.add(name)
 
     def look_in_thread(frame, event, function):

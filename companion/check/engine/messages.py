@@ -13,6 +13,7 @@ from companion.check.engine.finding import NO_ANSWER
 
 WORDS = files("companion.check") / "words"
 PLACES = files("companion.check") / "headings"
+ADDED: dict = {}  # words of questions that are not in this package: tables by language
 CODE = re.compile(r"(`[^`]*`)")
 LINK = re.compile(r"\[([^]]*)\]\((https?://[^)]*)\)")
 ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
@@ -64,7 +65,15 @@ def words(language, folder=WORDS):
     tables = {}
     for source in dict.fromkeys(["en", language]):
         update(tables, own_words(source, folder))
+    for source in dict.fromkeys(["en", language]) if folder == WORDS else ():
+        update(tables, ADDED.get(source, {}))
     return tables
+
+
+def add_words(language, tables):
+    """Add words of questions that are not in this package. English fills the gaps of other languages."""
+    update(ADDED.setdefault(language, {}), tables)
+    words.cache_clear()
 
 
 def own_words(language, folder=WORDS):
@@ -160,7 +169,7 @@ class FindingText:
                 entry["says"] = self.say(name + "_plainly")
             if name == "raises_error" and finding.error_probe not in (None, finding.probe):
                 entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.error_probe))
-            paragraphs.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
+            paragraphs.append(f"**{entry['says']}** {entry['advice']}".rstrip() + f"\n`{name}`")
         paragraphs += self.notes()
         if finding.error:
             paragraphs.append(self.error(finding.error))
@@ -171,7 +180,8 @@ class FindingText:
         if set(finding.mistakes) <= NO_ANSWER:  # no chapter is about these
             return paragraphs
         read = [self.question.mistakes.get(name) or self.question.place for name in finding.mistakes]
-        return [*paragraphs, self.say("read", places=self.listed(dict.fromkeys(map(self.pointer, read))))]
+        pointers = [*map(self.pointer, dict.fromkeys(filter(None, read)))]  # a question of one's own may have none
+        return [*paragraphs, self.say("read", places=self.listed(pointers))] if pointers else paragraphs
 
     def about_network(self):
         """Return the paragraphs about a trained network."""

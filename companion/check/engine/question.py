@@ -57,7 +57,19 @@ from companion.check.engine.library_layers import RECURRENT
 from companion.check.engine.probe import Outcome
 from companion.check.engine.run_answer import observe
 
-ASSIGNMENTS = ("embedding", "rnn", "training", "lstm", "lstm_parameters", "gru", "language_model", "attention")
+ASSIGNMENTS = (
+    "embedding",
+    "rnn",
+    "training",
+    "lstm",
+    "lstm_parameters",
+    "gru",
+    "language_model",
+    "attention",
+    "series",
+    "recurrence_today",
+)
+ADDED: dict = {}  # questions by name that are not in this package: companion/check/own reads them from files
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +80,7 @@ class Question:
     assignment: str
     points: int
     place: str  # page#cell in the book, such as lstm#six-equations
-    call: Callable
+    call: Callable | None  # None for an own question whose file is not at hand
     truth: Callable | None  # like `reference` and `probes`, None for a trained question
     reference: Callable | None
     mistakes: dict
@@ -200,8 +212,15 @@ def questions_in(assignment):
 
 @cache
 def all_questions():
-    """Return all questions by name, in the order of the assignments."""
-    return {question.name: question for assignment in ASSIGNMENTS for question in questions_in(assignment)}
+    """Return all questions by name, in the order of the assignments; those of `add_questions` come last."""
+    return {question.name: question for assignment in ASSIGNMENTS for question in questions_in(assignment)} | ADDED
+
+
+def add_questions(questions):
+    """Add questions that are not in this package, or replace those that were added under the same names."""
+    ADDED.update({question.name: question for question in questions})
+    all_questions.cache_clear()
+    bank.cache_clear()
 
 
 @lru_cache(maxsize=64)

@@ -91,11 +91,16 @@ def generate_question(answer, /, mistakes, variants=None, truth=None, **fields):
 
     Raise ValueError for a text that does not occur exactly once in the answer.
     """
-    module, name = inspect.getmodule(answer), answer.__name__
-    source = source_of(answer, name)
+    name = answer.__name__
     wholes = {
         mistake: source_of(row[1], name) for mistake, row in mistakes.items() if len(row) == 2 and callable(row[1])
     }
+    made_from = source_of(answer, name), name, inspect.getmodule(answer)
+    return question_from_source(*made_from, mistakes, variants, wholes, truth, **fields)
+
+
+def question_from_source(source, name, module, /, mistakes, variants=None, wholes=(), truth=None, **fields):
+    """Return the Question about the function or class `name` with this source, which uses names of `module`."""
     changes = {mistake: pairs_of(row[1:]) for mistake, row in mistakes.items() if mistake not in wholes}
     variants = {variant: pairs_of(texts) for variant, texts in (variants or {}).items()}
     for label, pairs in (changes | variants).items():

@@ -1,0 +1,165 @@
+"""An instructor's own questions from the file on the page to grades."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from assignments import forget
+from assignments.own import __main__ as command
+from assignments.own import stored
+from companion.check.engine.question import ADDED, add_questions
+from tests.assignments.grading import put, rows
+from tests.assignments.own.page import BLOCKS, FILE, NOT_IN_TANH, OF_NEW, OF_OLD, filled
+from tests.project.paths import ROOT
+
+ONE_VARIANT = FILE.partition("VARIANTS")[0]
+LAYER = '''"""Many steps."""
+
+import torch
+from torch import nn
+
+POINTS = 3
+
+
+class LeakyLayer(nn.Module):
+    def __init__(self, features, units):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(units, features))
+        self.leak = nn.Parameter(torch.zeros(units))
+
+    def forward(self, x, h_0):
+        h, outputs = h_0, []
+        for x_t in x:
+            h = (1 - self.leak) * h + self.leak * torch.tanh(x_t @ self.weight.T + h)
+            outputs.append(h)
+        output = torch.stack(outputs)
+        return output, h
+
+
+def inputs(draw, steps, batch, features, units):
+    return {"x": draw(steps, batch, features), "h_0": draw(batch, units)}
+
+
+MISTAKES = {"state_not_in_tanh": {"change": {"self.weight.T + h)": "self.weight.T)"}}}
+'''
+OWN_LAYER = """class LeakyLayer(nn.Module):
+    def __init__(self, features, units):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(units, features))
+        self.leak = nn.Parameter(torch.rand(units))
+
+    def forward(self, x, h_0):
+        states = [h_0]
+        for x_t in x:
+            states.append(leaky_step(x_t, states[-1], self.weight, self.leak))
+        return torch.stack(states[1:]), states[-1]
+"""
+
+
+def page_of(folder, name):
+    """Return the text of a page among the grades, without tags."""
+    text = (folder / "grades" / name).read_text(encoding="utf-8")
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text))
+
+
+def by_variant():
+    """Return {variant: name of a student who gets it} of the page's question."""
+    question = ADDED["leaky_step"]
+    return {question.asked_of(name).variant: name for name in ("ada", "bo", "cy", "dee", "eve")}
+
+
+def test_the_page_s_file_becomes_grades(tmp_path, week, released, grade):
+    notebook = released(folder := week())
+    names = by_variant()
+    new, old = names["leak_of_new"], names["leak_of_old"]
+    student = {"student": f'student("{old}")'}
+    put(tmp_path / "sent", new, "week_3.ipynb", filled(notebook, leaky_step=OF_NEW, student=f'student("{new}")'))
+    put(tmp_path / "sent", old, "week_3.ipynb", filled(notebook, leaky_step=OF_OLD, **student))
+    put(tmp_path / "sent", "other", "week_3.ipynb", filled(notebook, leaky_step=OF_NEW, **student))
+    put(tmp_path / "sent", "wrong", "week_3.ipynb", filled(notebook, leaky_step=NOT_IN_TANH))
+    put(tmp_path / "sent", "empty", "week_3.ipynb", notebook)
+    ending = "def leaky_step(*arguments):\n    raise SystemExit\nimport os\nos._exit(0)"
+    put(tmp_path / "sent", "hostile", "week_3.ipynb", filled(notebook, leaky_step=ending))
+    assert "week_3, 6: " in grade("--questions", folder, "--dry-run") and not (tmp_path / "grades").exists()
+    grade("--questions", folder, "--own-code")
+    assert rows(tmp_path / "grades") == {
+        (new, "leaky_step"): (2, ""),
+        (old, "leaky_step"): (2, ""),
+        ("other", "leaky_step"): (0, "variant_leak_of_new"),
+        ("wrong", "leaky_step"): (0, "state_not_in_tanh"),
+        ("empty", "leaky_step"): (0, "not_written"),
+        ("hostile", "leaky_step"): (0, "stopped_early"),
+    }
+    feedback = page_of(tmp_path, "feedback/wrong.html")
+    quoted = next(block for block in BLOCKS if "The smallest example" in block)
+    assert all(line in feedback for line in [*quoted.splitlines(), "h_new should be"])
+    assert "What it answers is: leak is $a$, the share of the new value." in page_of(tmp_path, "feedback/other.html")
+    assert "h_new = leak * h + (1 - leak) * new" in page_of(tmp_path, "review/other.html")
+    assert "Nothing of the old state" not in page_of(tmp_path, "summary.html")
+    assert "The new value does not see the state." in page_of(tmp_path, "summary.html")
+    assert "leaky_step" in page_of(tmp_path, "questions.html")  # about the code of a right answer
+
+
+def test_a_changed_file_is_graded_anew_and_stays_with_the_grades(tmp_path, week, released, grade):
+    folder = week(leaky_step=ONE_VARIANT)
+    put(tmp_path / "sent", "ada", "week_3.ipynb", filled(released(folder), leaky_step=OF_NEW))
+    put(tmp_path / "sent", "bo", "week_3.ipynb", filled(released(folder), leaky_step=NOT_IN_TANH))
+    grade("--questions", folder)
+    kept = tmp_path / "grades/questions/week_3/leaky_step.py"
+    assert rows(tmp_path / "grades")["ada", "leaky_step"] == (2, "") and kept.read_text() == ONE_VARIANT
+    assert "2 of 2 submissions are graded already" in grade("--questions", folder)
+    week(leaky_step=ONE_VARIANT.replace("POINTS = 2", "POINTS = 5"))
+    assert "graded already" not in grade("--questions", folder)
+    assert rows(tmp_path / "grades")["ada", "leaky_step"] == (5, "") and "POINTS = 5" in kept.read_text()
+    # pages are made anew without the folder: by another batch, and when a student is deleted
+    ADDED.clear()
+    add_questions([])
+    put(tmp_path / "sent", "cy", "week_3.ipynb", "")
+    grade()
+    assert rows(tmp_path / "grades")["bo", "leaky_step"] == (0, "state_not_in_tanh")
+    ADDED.clear()
+    add_questions([])
+    stored.use([], tmp_path / "grades")
+    forget.forget(tmp_path / "grades", "ada", say=lambda text: None)
+    assert {student for student, _ in rows(tmp_path / "grades")} == {"bo", "cy"}
+
+
+@pytest.mark.heavy
+def test_layers_and_carried_errors(tmp_path, week, released, grade):
+    folder = week(**{"1_leaky_step": ONE_VARIANT, "2_leaky_layer": LAYER})
+    notebook = released(folder)
+    put(tmp_path / "sent", "ada", "w.ipynb", filled(notebook, leaky_step=OF_NEW, leaky_layer=OWN_LAYER))
+    put(tmp_path / "sent", "bo", "w.ipynb", filled(notebook, leaky_step=NOT_IN_TANH, leaky_layer=OWN_LAYER))
+    renamed = OWN_LAYER.replace("self.leak", "self.rate")
+    put(tmp_path / "sent", "cy", "w.ipynb", filled(notebook, leaky_step=OF_NEW, leaky_layer=renamed))
+    grade("--questions", folder)
+    assert rows(tmp_path / "grades") == {
+        ("ada", "leaky_step"): (2, ""),
+        ("ada", "leaky_layer"): (3, ""),
+        ("bo", "leaky_step"): (0, "state_not_in_tanh"),
+        ("bo", "leaky_layer"): (3, "state_not_in_tanh"),
+        ("cy", "leaky_step"): (2, ""),
+        ("cy", "leaky_layer"): (1.5, "parameter_names"),
+    }
+
+
+def test_a_process_that_was_not_forked_knows_the_questions(week):
+    stored.use([week()])
+    program = (
+        "from assignments.own import stored; stored.use_environment();"
+        "from companion.check.engine.question import all_questions; print([*all_questions()['leaky_step'].variants])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert "leak_of_new" in done.stdout and "leak_of_old" in done.stdout, done.stderr
+
+
+def test_the_trial_prints_what_the_page_shows(week, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["own", str(week())])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    printed = capsys.readouterr().out
+    quoted = next(block for block in BLOCKS if "variant_leak_of_old:" in block)
+    assert quoted in printed and ended.value.code == 0
+    assert printed.count("where students' answers run: right") == 2

@@ -1,0 +1,146 @@
+"""Files of questions that are refused, each with the file, the line or the field, and the reason."""
+
+import re
+
+import pytest
+
+from assignments.own import stored
+from companion.check.engine.question import ADDED
+from tests.assignments.own.page import FILE
+
+ANSWER = "h_new = (1 - leak) * h + leak * new"
+LOST = '"change": {"(1 - leak) * h + leak * new": "leak * new"}'
+# What is changed in the page's file, and what is said about it: the text of the line, and a part of the reason.
+REFUSED = {
+    "not Python": ({"POINTS = 2": "POINTS = = 2"}, "POINTS", "this is not Python: invalid syntax"),
+    "stops": ({"POINTS = 2": "POINTS = two"}, "POINTS", "NameError: name 'two' is not defined"),
+    "no reference": ({"def leaky_step": "def leaky"}, "", "no function leaky_step and no class LeakyStep has it"),
+    "no inputs": ({"def inputs": "def numbers"}, "", "no function `inputs(draw, …)`"),
+    "no task": ({'r"""# A unit': 'TASK = r"""# A unit'}, "TASK", "the task is missing"),
+    "backslashes": ({'r"""#': '"""#'}, '"""#', "put an r before its quotes"),
+    "no points": ({"POINTS = 2": ""}, "", "POINTS is missing"),
+    "half points": ({"POINTS = 2": "POINTS = 0.5"}, "POINTS", "POINTS should be of the type int"),
+    "zero points": ({"POINTS = 2": "POINTS = 0"}, "POINTS", "at least 1"),
+    "a misspelled field": ({"MISTAKES =": "MISTAKE ="}, "MISTAKE =", "Did you mean MISTAKES?"),
+    "a text that is not there": (
+        {'"weight.T + h)": "weight.T)"': '"weight + h": "weight"'},
+        '"change": {"weight + h', "does not occur in leaky_step"),
+    "a text that is there twice": (
+        {'"weight.T + h)": "weight.T)"': '"leak": "h"'}, '"change": {"leak"', "'leak' occurs 4 times"),
+    "no words": ({'"says": "Nothing of the old state is kept.",': ""}, '"old_state_lost"', "lacks 'says'"),
+    "an unknown part": ({'"says": "Nothing': '"say": "Nothing'}, '"old_state_lost"', "not with 'say'"),
+    "no change": ({LOST + ",": ""}, '"old_state_lost"', "lacks 'change'"),
+    "a change that is not Python": ({'": "leak * new"': '": "leak *"'}, '"old_state_lost"', "is not Python"),
+    "a change that names nothing": (
+        {'": "leak * new"': '": "leek * new"'}, '"old_state_lost"', "name 'leek' is not defined"),
+    "a mistake that changes nothing": (
+        {'": "leak * new"': '": "h - leak * h + leak * new"'}, '"old_state_lost"', "so it would be graded as right"),
+    "a mistake that is there twice": (
+        {LOST: '"change": {"x @ weight.T + h": "x @ weight.T"}'},
+        '"old_state_lost"', "does the same as state_not_in_tanh"),
+    "a mistake that is a variant": (
+        {'": "leak * new"': '": "leak * h + (1 - leak) * new"'}, '"old_state_lost"', "the same as variant_leak_of_old"),
+    "a name of the checker": ({'"old_state_lost"': '"wrong_shape"'}, '"wrong_shape"', "the checker uses the name"),
+    "a name of the book": ({'"old_state_lost"': '"tanh_missing"'}, '"tanh_missing"', "the checker uses the name"),
+    "one variant": (
+        {'"leak_of_new": {"asks": "`leak` is $a$, the share of the new value."},': ""}, "VARIANTS", "one variant"),
+    "no sentence": ({'"asks": "`leak` is $1 - a$, the share of the old state.",': ""}, '"leak_of_old"', "lacks 'asks'"),
+    "an unknown argument": (
+        {'"x": draw': '"y": draw'}, "def inputs", "inputs returns 'y', but the reference takes x, h"),
+    "an argument left out": ({'"h": draw(batch, units),': ""}, "def inputs", "leaves out 'h' and not 'weight'"),
+    "no dictionary": ({"return {\n": "return 1 or {\n"}, "def inputs", "not int"),
+    "inputs stops": (
+        {"draw(units, features)": "draw(units, feature)"}, '"weight": draw', "name 'feature' is not defined"),
+    "inputs of another kind": ({'"h": draw(batch, units)': '"h": {1, 2}'}, "def inputs", "returns a set for 'h'"),
+    "the reference stops": ({ANSWER: ANSWER + " * now"}, "h_new =", "NameError: name 'now' is not defined"),
+    "shapes that do not fit": (
+        {"draw(units, features)": "draw(features, units)"}, "def leaky_step", "on probe 2 (x (1, 2)"),
+    "no tensor": ({"return h_new": "return 1"}, "def leaky_step", "of the type int"),
+    "random numbers": ({ANSWER: ANSWER + " + torch.rand(1)"}, "def leaky_step", "it draws random numbers"),
+    "chance": (
+        {ANSWER: ANSWER + " + __import__('random').random()"},
+        "def leaky_step", "something else when it is called again"),
+    "an input that is changed": (
+        {"    new = torch": "    h.mul_(2)\n    new = torch"}, "def leaky_step", "changes its input in place: h"),
+    "a setting": (
+        {"    new = ": "    torch.set_grad_enabled(False)\n    new = "}, "def leaky_step", "settings of torch"),
+    "not a number": ({ANSWER: ANSWER + " / 0"}, "def leaky_step", "h_new is not a finite number"),
+    "a library's layer": (
+        {"    new = ": "    torch.rnn_tanh_cell(x, h, weight, h.T @ h)\n    new = "},
+        "def leaky_step", "library's own layer"),
+    "the same each time": ({"draw(": "torch.ones("}, "def leaky_step", "it returns the same on all draws"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_file_is_refused(week, case):
+    changes, line, reason = REFUSED[case]
+    source = FILE
+    for old, new in changes.items():
+        assert old in source
+        source = source.replace(old, new)
+    folder = week(leaky_step=source)
+    with pytest.raises(ValueError) as refused:
+        stored.use([folder])
+    said = str(refused.value)
+    file, number, said_reason = re.fullmatch(r"(.+?\.py)(?:, line (\d+))?: (.+)", said).groups()
+    assert file == str(folder / "leaky_step.py") and reason in said_reason
+    assert (source.splitlines()[int(number) - 1].strip() if number else "").startswith(line) and bool(number) == bool(
+        line
+    )
+    assert not ADDED
+
+
+def test_all_faults_are_told_at_once(week):
+    folder = week(one=FILE, two="POINTS = 2", **{"3_gru_step": FILE.replace("leaky_step", "gru_step")})
+    with pytest.raises(ValueError) as refused:
+        stored.use([folder])
+    three, one, two = str(refused.value).splitlines()
+    assert "one.py: the reference should have the file's name" in one and "The file defines leaky_step" in one
+    assert "two.py: " in two and "The file defines nothing" in two
+    assert "3_gru_step.py: the book has a question gru_step" in three
+
+
+@pytest.mark.parametrize(
+    "files, reason",
+    [
+        ({"1_leaky_step": FILE, "2_leaky_step": FILE}, "1_leaky_step.py has the same name"),
+        ({"12": FILE}, "'' cannot be the name of a question"),
+        ({"leaky-step": FILE}, "'leaky-step' cannot be the name"),
+        ({"_leaky_step": FILE}, "the folder has no questions"),
+        (
+            {"1_leaky_step": FILE, "2_drip": FILE.replace("leaky_step", "drip").replace("Add the", "Sum the")},
+            "another file has other words for old_state_lost",
+        ),
+    ],
+)
+def test_names_are_refused(week, files, reason):
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        stored.use([week(**files)])
+
+
+def test_folders_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="there is no such folder or file"):
+        stored.use([tmp_path / "week_4"])
+    (tmp_path / "GRU").mkdir()
+    (tmp_path / "GRU" / "leaky_step.py").write_text(FILE)
+    with pytest.raises(ValueError, match="the book has an assignment gru"):
+        stored.use([tmp_path / "GRU"])
+
+
+def test_files_are_sorted_and_shared_words_are_found(tmp_path, week):
+    """Check the order of numbers, a folder of folders, and a mistake whose words another file has."""
+    shared = FILE.replace("leaky_step", "drip").partition("VARIANTS")[0]
+    shared = re.sub(r'"says": "Nothing.*?",\n *"advice": "Add the two shares.",', "", shared)
+    week(**{"10_leaky_step": FILE, "9_drop": FILE.replace("leaky_step", "drop"), "11_drip": shared})
+    (tmp_path / "week_4").mkdir()
+    (tmp_path / "week_4" / "pour.py").write_text(shared.replace("drip", "pour"))
+    names = [(question.assignment, question.name) for _, question in stored.use([tmp_path])]
+    assert names == [("week_3", "drop"), ("week_3", "leaky_step"), ("week_3", "drip"), ("week_4", "pour")]
+
+
+def test_nothing_is_graded_or_written_if_a_file_is_refused(tmp_path, week, grade, capsys):
+    (tmp_path / "sent" / "ada").mkdir(parents=True)
+    with pytest.raises(SystemExit):
+        grade("--questions", week(leaky_step=FILE.replace("POINTS = 2", "")))
+    assert "POINTS is missing" in capsys.readouterr().err and not (tmp_path / "grades").exists()

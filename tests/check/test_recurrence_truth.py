@@ -1,0 +1,122 @@
+"""Check that the truth of each question in `recurrence_today` is the result of the book's own layers and scans."""
+
+import pytest
+import torch
+
+from companion import scan
+from companion.check.engine.question import all_questions, bank
+from companion.check.questions.recurrence_today.scan_in_rounds import OPERATIONS
+from companion.layers.matrix_state import chunks, loop
+from companion.layers.mixer import short_convolution
+
+SEED = 3
+
+
+def probes(question, variant=None):
+    """Return pairs of a probe's tensors and the expected values of a question."""
+    probed = bank(question, SEED, variant)
+    return [(probe.tensors, expected.values) for probe, expected in zip(probed.probes, probed.expected)]
+
+
+def assert_same(ours, theirs):
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", all_questions()["combine_steps"].variants)
+def test_combined_steps_do_what_both_steps_do(variant):
+    def step(h, A, b):
+        return torch.stack(
+            [(h[n] @ A[n] if variant == "states_are_rows" else A[n] @ h[n]) + b[n] for n in range(len(h))]
+        )
+
+    for given, expected in probes("combine_steps", variant):
+        A_1, b_1, A_2, b_2 = (given[name] for name in ("A_1", "b_1", "A_2", "b_2"))
+        for h in (torch.zeros_like(b_1), torch.rand_like(b_1)):
+            assert_same(step(h, expected["A"], expected["b"]), step(step(h, A_1, b_1), A_2, b_2))
+
+
+def test_operations_are_associative_and_their_order_counts():
+    for combine in OPERATIONS.values():
+        x, y, z = torch.rand(3, 2, 4, dtype=torch.float64)
+        assert_same(combine(combine(x, y), z), combine(x, combine(y, z)))
+        assert not torch.allclose(combine(x, y), combine(y, x))
+
+
+def test_results_in_rounds_are_those_of_the_loop_and_of_the_books_scan():
+    for probe, expected in zip(bank("scan_in_rounds", SEED).probes, bank("scan_in_rounds", SEED).expected):
+        combine, state, results = OPERATIONS[probe.options["operation"]], probe.tensors["start"], []
+        for element in probe.tensors["steps"]:
+            state = combine(state, element)
+            results.append(state)
+        assert_same(expected.values["results"], torch.stack(results))
+        if probe.options["operation"] == "pairs":
+            a, b = probe.tensors["steps"].chunk(2, dim=-1)
+            states = scan(a, b, probe.tensors["start"].chunk(2, dim=-1)[1])
+            assert_same(expected.values["results"].chunk(2, dim=-1)[1], states)
+
+
+def test_gradients_of_the_scan_are_those_of_the_books_scan():
+    for given, expected in probes("scan_backward"):
+        leaves = [given[name].clone().requires_grad_() for name in ("a", "b", "h_0")]
+        gradients = torch.autograd.grad(scan(*leaves), leaves, given["grad_h"])
+        for name, gradient in zip(("a", "b", "h_0"), gradients):
+            assert_same(expected[f"grad_{name}"], gradient)
+
+
+@pytest.mark.parametrize("variant", all_questions()["delta_step"].variants)
+def test_a_delta_step_is_a_step_of_the_books_loop(variant):
+    turned, before = variant.startswith("keys"), variant.endswith("before")
+    for given, expected in probes("delta_step", variant):
+        q, k, v, beta = (given[name][None] for name in ("q", "k", "v", "beta"))
+        S = given["S"].mT if turned else given["S"]
+        o, S_new = loop(q, k, v, torch.zeros_like(beta), beta, S, corrects=True)
+        old, _ = loop(q, k, v, torch.zeros_like(beta), torch.zeros_like(beta), S)
+        assert_same(expected["o"], old[0] if before else o[0])
+        assert_same(expected["S_new"], S_new.mT if turned else S_new)
+
+
+def by_chunks(given, log_alpha, beta, corrects):
+    """Return the outputs and the last state of the book's chunks, batch first."""
+    inputs = [x.transpose(0, 1) for x in (given["q"], given["k"], given["v"], log_alpha, beta)]
+    o, S = chunks(*inputs, given["S"], corrects=corrects)
+    return o.transpose(0, 1), S
+
+
+def test_a_linear_chunk_is_one_of_the_books_chunks():
+    for given, expected in probes("linear_chunk"):
+        o, S = by_chunks(given, given["log_alpha"], torch.ones_like(given["log_alpha"]), corrects=False)
+        assert_same(expected["o"], o)
+        assert_same(expected["S_new"], S)
+        alone = by_chunks(given | {"S": torch.zeros_like(given["S"])}, given["log_alpha"],
+                          torch.ones_like(given["log_alpha"]), corrects=False)[0]  # fmt: skip
+        assert_same(expected["weights"] @ given["v"], alone)
+
+
+def test_a_delta_chunk_is_one_of_the_books_chunks():
+    for given, expected in probes("delta_chunk"):
+        o, S = by_chunks(given, torch.zeros_like(given["beta"]), given["beta"], corrects=True)
+        assert_same(expected["o"], o)
+        assert_same(expected["S_new"], S)
+        stored = given["k"] @ given["S"].mT
+        assert_same(expected["triangle"] @ expected["u"], given["beta"][..., None] * (given["v"] - stored))
+        assert torch.equal(expected["triangle"].diagonal(dim1=1, dim2=2), torch.ones_like(given["beta"]))
+
+
+def test_a_stream_is_the_books_convolution_and_scan_in_one_go():
+    for given, expected in probes("read_piece"):
+        if given["weight"].size(1) == 1:
+            u = given["x"] * given["weight"][:, 0]
+        else:
+            u, _ = short_convolution(given["x"], given["weight"].unsqueeze(1), None, given["before"].movedim(0, -1))
+        states = scan(given["a"].expand_as(u), u, given["h"])
+        pieces = [value for name, value in expected.items() if name.startswith("output of piece")]
+        assert_same(torch.cat(pieces), states)
+        assert_same(expected["h"], states[-1])
+
+
+def test_pieces_have_all_lengths_that_are_promised():
+    lengths = [probe.options["lengths"] for probe in bank("read_piece", SEED).probes]
+    kernels = [probe.tensors["weight"].size(1) for probe in bank("read_piece", SEED).probes]
+    assert {0, 1} <= {length for row in lengths for length in row} and 1 in kernels
+    assert any(row[0] == 0 for row in lengths) and any(row[-1] == 0 for row in lengths)
+    assert any(0 < length < W - 1 for row, W in zip(lengths, kernels) for length in row)
