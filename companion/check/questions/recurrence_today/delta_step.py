@@ -40,6 +40,7 @@ MISTAKES = {
     "whole_state_fades": (RULE, CHANGE, "share * v", "S_new = S +", "S_new = (1 - beta[:, None, None]) * S +"),
     "whole_state_fades~difference_written": ("", "S_new = S +", "S_new = (1 - beta[:, None, None]) * S +"),
     "old_state_dropped": (RULE, NEW, 'torch.einsum(f"nv,nk->{state}", u, k)'),
+    "old_state_dropped~when_returned": ("", RESULT, "return o, S_new - S", *READ_AFTER),
     "stored_read_by_query": (RULE, STORED, 'f"{state},nk->nv", S, q)'),
     "written_under_query": (RULE, NEW, 'S + torch.einsum(f"nv,nk->{state}", u, q)'),
     "output_read_by_key": (READ, OUTPUT, 'f"{state},nk->nv", read, k)'),
@@ -56,7 +57,6 @@ MISTAKES = {
         "", 'state = "', 'k, q = k / k.norm(dim=-1, keepdim=True), q / q.norm(dim=-1, keepdim=True); state = "'),
     "gradient_cut_at_stored": ("matrix_state#delta-is-learning", CHANGE, "share * (v - stored.detach())"),
     "state_detached": ("matrix_state#delta-is-learning", 'state = "', 'S = S.detach(); state = "'),
-    "change_returned_for_state": (RULE, RESULT, "return o, S_new - S", *READ_AFTER),
     "state_returned_first": (READ, RESULT, "return S_new, o"),
 }  # fmt: skip
 

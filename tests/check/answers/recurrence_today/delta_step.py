@@ -39,7 +39,6 @@ WRONG = {
     "key_normalised": [("    found", "    k = F.normalize(k, dim=-1)\n    found")],
     "gradient_cut_at_stored": [(U, "b * (v - found.detach())")],
     "state_detached": [("    found", "    S = S.data\n    found")],
-    "change_returned_for_state": [(RETURN, "return o, outer")],
     "state_returned_first": [(RETURN, "return S_2, o")],
 }  # fmt: skip
 
@@ -87,6 +86,7 @@ ALSO_WRONG = [
     ("share_twice", [(OUTER, "(b * u)[:, :, None] @ k[:, None, :]")]),
     ("read_after_writing", [("    found = ", ADDED)]),
     ("change_negated", [(NEW, "S - outer")]),
+    ("old_state_dropped", [(RETURN, "return o, outer")]),
     ("key_normalised", [("    found", "    q, k = F.normalize(q, dim=1), F.normalize(k, dim=1)\n    found")]),
     ("wrong_form", [(RETURN, "return o")]),
     ("changes_its_input", [(NEW, "S.add_(outer)"), (FOUND, f"{FOUND}.clone()")]),
@@ -100,9 +100,13 @@ KEYS_IN_ROWS = [(FOUND, "(k[:, None, :] @ S).squeeze(1)"), (OUTER, "k[:, :, None
 
 
 def left_out(pair, edits):
-    """Return True if a pair changes a text twice, or if a part of it looks like another variant."""
+    """Return True if a pair changes a text twice, looks like another variant, or detaches another state."""
     turned = any("turned" in name or "fades" in name for name in pair)
-    return len({old for old, _ in edits}) < len(edits) or turned or "keys_and_queries_exchanged" in pair
+    return (
+        len({old for old, _ in edits}) < len(edits)
+        or turned
+        or bool({"keys_and_queries_exchanged", "state_detached"} & {*pair})
+    )
 
 
 PROGRAM = Program(STEP, WRONG, ALSO_WRONG, RIGHT, drawn_pairs("delta_step", STEP, WRONG, 12, left_out), {
