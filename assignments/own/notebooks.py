@@ -16,6 +16,7 @@ from nbformat import v4
 from assignments import student_version
 from assignments.own.stored import use
 from assignments.words import words
+from companion.check.own.build import entries
 
 SOLUTION = "    ### BEGIN SOLUTION\n    pass\n    ### END SOLUTION"  # becomes `raise NotImplementedError()`
 CHECKER = "check", "own_question", "progress"
@@ -84,7 +85,7 @@ def declaration(file, question, language):
     """Return the statement by which a notebook knows a question: its points and its variants."""
     arguments = [*map(quoted, (question.assignment, question.name)), f"points={question.points}"]
     arguments += ["stretch=True"] if question.stretch else []
-    texts = {name: file.in_languages(entry["asks"]) for name, entry in file.get("VARIANTS", {}).items()}
+    texts = {name: file.in_languages(entry["asks"]) for name, entry in entries(file, "VARIANTS").items()}
     asked = [f"        {quoted(name)}: {quoted(said.get(language, said['en']))}," for name, said in texts.items()]
     if not asked:
         return f"own_question({', '.join(arguments)})"

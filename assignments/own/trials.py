@@ -7,6 +7,7 @@ from companion.check.engine.library_layers import RECURRENT
 from companion.check.engine.question import Bank
 from companion.check.engine.question_from_edits import VARIANT
 from companion.check.engine.run_answer import observe, seed
+from companion.check.own.build import entries
 from companion.check.own.files import Fault
 
 SEEDS = (0, 1, 2)  # of the probes on which a question is tried
@@ -82,8 +83,9 @@ def sizes(probe):
 
 def keys_of(file, name):
     """Return where a mistake stands in the file."""
-    variant = name.removeprefix(VARIANT)
-    return ("VARIANTS", variant) if name.startswith(VARIANT) else ("MISTAKES", name)
+    field = "VARIANTS" if name.startswith(VARIANT) else "MISTAKES"
+    graded_as = dict(zip(entries(file, field), file.get(field, {}), strict=True))
+    return field, graded_as[name.removeprefix(VARIANT)]
 
 
 def revealing_probes(file, name, banks):

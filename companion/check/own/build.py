@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable
+from functools import cache
 
 import torch
 
@@ -12,6 +13,8 @@ from companion.check.engine.question_from_edits import VARIANT, EditableSource, 
 from companion.check.engine.run_answer import Function, Module, observe
 from companion.check.own.files import Fault, QuestionFile, described, files_in, read_file
 from companion.check.own.probes import ProbeMaker
+
+NAMED = {"MISTAKES": ("mistakes", "says"), "VARIANTS": ("variants", "asks")}  # field → table of words, its text
 
 
 def load(folders):
@@ -36,13 +39,32 @@ def load(folders):
 def add(loaded):
     """Add questions and their words to those of this package."""
     for file, _ in loaded:
-        for name, entry in file.get("MISTAKES", {}).items():
+        for name, entry in entries(file, "MISTAKES").items():
             for language, texts in texts_by_language(file, entry).items():
                 messages.add_words(language, {"mistakes": {name: texts}})
-        for name, entry in file.get("VARIANTS", {}).items():
+        for name, entry in entries(file, "VARIANTS").items():
             for language, text in file.in_languages(entry["asks"]).items():
                 messages.add_words(language, {"variants": {name: text}})
     add_questions([question for _, question in loaded])
+
+
+def entries(file, field):
+    """Return the mistakes or variants of a file by the names under which they are graded.
+
+    A name that the book uses with other words gets the assignment's name before it, so that a later version of this
+    package, with more names, breaks no file.
+    """
+    table, text = NAMED[field]
+    return {
+        f"{file.assignment}_{name}" if entry.get(text) and name in names_of_book(table) else name: entry
+        for name, entry in file.get(field, {}).items()
+    }
+
+
+@cache
+def names_of_book(table):
+    """Return the names that have words in this package."""
+    return frozenset(messages.own_words("en", messages.WORDS)[table])
 
 
 def texts_by_language(file, entry):
@@ -67,16 +89,18 @@ def check_names(file: QuestionFile, others: Iterable[QuestionFile]):
     for other in others:
         if other.name == file.name:
             raise file.fault(f"{other.path} has the same name: rename one of them")
-    for field, table, text in (("MISTAKES", "mistakes", "says"), ("VARIANTS", "variants", "asks")):
-        of_book = messages.own_words("en", messages.WORDS)[table]
+    for field, (table, text) in NAMED.items():
         of_others = {name: entry for other in others for name, entry in other.get(field, {}).items() if entry.get(text)}
         for name, entry in file.get(field, {}).items():
             said, known = entry.get(text), of_others.get(name, {}).get(text)
-            if name in GENERAL or name.startswith(VARIANT) or name in of_book and said:
+            if name in GENERAL or name.startswith(VARIANT):
                 raise file.fault(f"the checker uses the name {name} itself: choose another name", field, name)
             if said and known and (said, entry.get("advice")) != (known, of_others[name].get("advice")):
                 raise file.fault(f"another file has other words for {name}: choose another name", field, name)
-            if not (said or known or name in of_book):
+            if known and not said and name in names_of_book(table):
+                reason = f"the book has other words for {name}, so {text!r} is needed in each file"
+                raise file.fault(reason, field, name)
+            if not (said or known or name in names_of_book(table)):
                 raise file.fault(f"{field}[{name!r}] lacks {text!r}, a sentence for students", field, name)
             place = entry.get("read", "")
             if place and place not in messages.places("en")["places"]:
@@ -96,8 +120,8 @@ def make_question(file, task):
         call = Module(tuple(arguments.making), tuple(arguments.calling), results, keywords)
     else:
         call = Function(tuple(arguments.calling), results, keywords)
-    mistakes = {name: (entry.get("read", ""), *flat(entry)) for name, entry in file.get("MISTAKES", {}).items()}
-    variants = {name: flat(entry) for name, entry in file.get("VARIANTS", {}).items()}
+    mistakes = {name: (entry.get("read", ""), *flat(entry)) for name, entry in entries(file, "MISTAKES").items()}
+    variants = {name: flat(entry) for name, entry in entries(file, "VARIANTS").items()}
     try:
         question = question_from_source(
             file.answer_source, file.answer.name, file.module, mistakes, variants, by_torch=False, name=file.name,

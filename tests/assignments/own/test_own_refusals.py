@@ -5,6 +5,7 @@ import re
 import pytest
 
 from assignments.own import stored
+from companion.check.engine import messages
 from companion.check.engine.question import ADDED
 from tests.assignments.own.page import FILE
 
@@ -27,21 +28,20 @@ REFUSED = {
         '"change": {"weight + h', "does not occur in leaky_step"),
     "a text that is there twice": (
         {'"weight.T + h)": "weight.T)"': '"leak": "h"'}, '"change": {"leak"', "'leak' occurs 4 times"),
-    "no words": ({'"says": "Nothing of the old state is kept.",': ""}, '"old_state_lost"', "lacks 'says'"),
-    "an unknown part": ({'"says": "Nothing': '"say": "Nothing'}, '"old_state_lost"', "not with 'say'"),
-    "no change": ({LOST + ",": ""}, '"old_state_lost"', "lacks 'change'"),
-    "a change that is not Python": ({'": "leak * new"': '": "leak *"'}, '"old_state_lost"', "is not Python"),
+    "no words": ({'"says": "Nothing of the old state is kept.",': ""}, '"old_share_lost"', "lacks 'says'"),
+    "an unknown part": ({'"says": "Nothing': '"say": "Nothing'}, '"old_share_lost"', "not with 'say'"),
+    "no change": ({LOST + ",": ""}, '"old_share_lost"', "lacks 'change'"),
+    "a change that is not Python": ({'": "leak * new"': '": "leak *"'}, '"old_share_lost"', "is not Python"),
     "a change that names nothing": (
-        {'": "leak * new"': '": "leek * new"'}, '"old_state_lost"', "name 'leek' is not defined"),
+        {'": "leak * new"': '": "leek * new"'}, '"old_share_lost"', "name 'leek' is not defined"),
     "a mistake that changes nothing": (
-        {'": "leak * new"': '": "h - leak * h + leak * new"'}, '"old_state_lost"', "so it would be graded as right"),
+        {'": "leak * new"': '": "h - leak * h + leak * new"'}, '"old_share_lost"', "so it would be graded as right"),
     "a mistake that is there twice": (
         {LOST: '"change": {"x @ weight.T + h": "x @ weight.T"}'},
-        '"old_state_lost"', "does the same as state_not_in_tanh"),
+        '"old_share_lost"', "does the same as state_not_in_tanh"),
     "a mistake that is a variant": (
-        {'": "leak * new"': '": "leak * h + (1 - leak) * new"'}, '"old_state_lost"', "the same as variant_leak_of_old"),
-    "a name of the checker": ({'"old_state_lost"': '"wrong_shape"'}, '"wrong_shape"', "the checker uses the name"),
-    "a name of the book": ({'"old_state_lost"': '"tanh_missing"'}, '"tanh_missing"', "the checker uses the name"),
+        {'": "leak * new"': '": "leak * h + (1 - leak) * new"'}, '"old_share_lost"', "the same as variant_leak_of_old"),
+    "a name of the checker": ({'"old_share_lost"': '"wrong_shape"'}, '"wrong_shape"', "the checker uses the name"),
     "one variant": (
         {'"leak_of_new": {"asks": "`leak` is $a$, the share of the new value."},': ""}, "VARIANTS", "one variant"),
     "no sentence": ({'"asks": "`leak` is $1 - a$, the share of the old state.",': ""}, '"leak_of_old"', "lacks 'asks'"),
@@ -110,7 +110,7 @@ def test_all_faults_are_told_at_once(week):
         ({"_leaky_step": FILE}, "the folder has no questions"),
         (
             {"1_leaky_step": FILE, "2_drip": FILE.replace("leaky_step", "drip").replace("Add the", "Sum the")},
-            "another file has other words for old_state_lost",
+            "another file has other words for old_share_lost",
         ),
     ],
 )
@@ -137,6 +137,24 @@ def test_files_are_sorted_and_shared_words_are_found(tmp_path, week):
     (tmp_path / "week_4" / "pour.py").write_text(shared.replace("drip", "pour"))
     names = [(question.assignment, question.name) for _, question in stored.use([tmp_path])]
     assert names == [("week_3", "drop"), ("week_3", "leaky_step"), ("week_3", "drip"), ("week_4", "pour")]
+
+
+def test_a_name_of_the_book_keeps_the_book_s_words_and_the_file_s(tmp_path, week):
+    taken = FILE.replace("old_share_lost", "tanh_missing").replace("leak_of_old", "gates_r_z_n")
+    question = stored.use([week(leaky_step=taken)])[0][1]
+    assert {"week_3_tanh_missing", "state_not_in_tanh"} < question.mistakes.keys()
+    assert [*question.variants] == ["leak_of_new", "week_3_gates_r_z_n"]
+    assert messages.of_mistake("week_3_tanh_missing", "en")["says"] == "Nothing of the old state is kept."
+    assert "tanh" in messages.of_mistake("tanh_missing", "en")["advice"]
+
+
+def test_words_are_not_shared_under_a_name_of_the_book(tmp_path, week):
+    taken = FILE.replace("old_share_lost", "tanh_missing")
+    shared = re.sub(
+        r'"says": "Nothing.*?",\n *"advice": "Add the two shares.",', "", taken.replace("leaky_step", "drip")
+    )
+    with pytest.raises(ValueError, match="the book has other words for tanh_missing"):
+        stored.use([week(**{"1_leaky_step": taken, "2_drip": shared.partition("VARIANTS")[0]})])
 
 
 def test_nothing_is_graded_or_written_if_a_file_is_refused(tmp_path, week, grade, capsys):
