@@ -44,16 +44,16 @@ class Page:
             self.headings.setdefault(cell, heading)
         return cell
 
-    def shown(self, cell):
+    def shown(self, cell, part=""):
         """Return what a slide shows of a cell, as pairs of HTML and whether it is a picture or figure.
 
         Of a text: its first paragraph, and all that is no paragraph. Of code: the code and its output, but only the
-        output if that is a picture or a figure.
+        output if that is a picture or a figure. part: of code, "code" or "output" to show only this.
         """
         pairs, said = [], False
         for block in self.blocks[cell]:
             if "cell" in block.get("class", ()):
-                pairs += self.shown_of_code(block)
+                pairs += shown_of_code(block, part)
             elif picture := block.select_one(PICTURE) or (block if block.name == "svg" else None):
                 pairs.append((str(picture), True))
             elif block.name == "p" and not said:
@@ -63,15 +63,19 @@ class Page:
                 pairs.append((str(block), False))
         return pairs
 
-    def shown_of_code(self, block):
-        if pictures := block.select(f".cell_output :is({PICTURE})"):
-            texts = [text for text in block.select(".cell_output > .output") if not text.select(PICTURE)]
-            return [(str(text), False) for text in texts] + [(str(picture), True) for picture in pictures]
-        return [(str(block), False)]
-
     def text(self, cell):
         """Return all of a cell's text for the notes: without pictures, which the slide shows."""
         blocks = BeautifulSoup("".join(map(str, self.blocks[cell])), "html.parser")
         for element in blocks.select(f"{PICTURE}, .cell"):
             element.decompose()
         return str(blocks).strip()
+
+
+def shown_of_code(block, part):
+    """Return what a slide shows of a code cell, as `Page.shown` does."""
+    if part != "code" and (pictures := block.select(f".cell_output :is({PICTURE})")):
+        texts = [text for text in block.select(".cell_output > .output") if not text.select(PICTURE)]
+        return [(str(text), False) for text in texts] + [(str(picture), True) for picture in pictures]
+    for unwanted in {"code": block.select(".cell_output"), "output": block.select(".cell_input")}.get(part, ()):
+        unwanted.decompose()
+    return [(str(block), False)]

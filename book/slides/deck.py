@@ -92,17 +92,16 @@ def caption_of(page, edition):
 
 def text_slide(slide, built, page, edition, first):
     """Return a slide of cells: words beside or above pictures, and all text as notes."""
-    words, sights, notes = [], [], []
-    for number, (cell, step) in enumerate(slide.cells):
-        shown = built.shown(cell)
+    words, sights = [], []
+    cells = [*slide.notes, *(cell for cell, _part, _step in slide.cells)]
+    for number, (cell, part, step) in enumerate(slide.cells):
+        shown = built.shown(cell, part)
         if not shown:
             raise marks.MarkError(f"{page}: the cell {cell} has nothing that a slide can show")
         for html, sight in shown:
             html = with_script(html) if sight else html
             fragment = f' class="fragment" data-fragment-index="{number}"' if step else ""
             (sights if sight else words).append(f"<div{fragment}>{html}</div>")
-        notes.append(built.text(cell))
-    notes += [built.text(cell) for cell in slide.notes]
     name = slide.cells[0][0]
     if first:
         head = f'<p class="book">Unrolled · {escape(caption_of(page, edition))}</p><h1>{built.title}</h1>'
@@ -110,7 +109,8 @@ def text_slide(slide, built, page, edition, first):
         head = f"<h2>{built.headings[name]}</h2>"
     columns = (("words", words), ("sights", sights))
     body = "".join(f'<div class="{kind}">{"".join(parts)}</div>' for kind, parts in columns if parts)
-    return section(name, head, body, "".join(notes), "opening" if first else "")
+    notes = "".join(built.text(cell) for cell in built.blocks if cell in cells)
+    return section(name, head, body, notes, "opening" if first else "")
 
 
 def with_script(html):

@@ -12,9 +12,10 @@ from book.questions import bank
 from book.tools import store
 from book.tools.translated_cells import description
 
-MARK, ASKS, SEEN = "slideshow", "slide_asks", "slide_seen"  # keys of a cell's metadata
+MARK, PART, ASKS, SEEN = "slideshow", "slide_part", "slide_asks", "slide_seen"  # keys of a cell's metadata
 BEGIN, STEP, NOTES = "slide", "fragment", "notes"
 NONE = "", "-", "skip"  # other choices of JupyterLab for a cell without a mark
+CODE, OUTPUT = "code", "output"  # parts of a code cell
 # slides do not have the links of a text, so a target that moves changes no slide
 TARGET = re.compile(r"(?<=\])\([^()\s]+\)")
 
@@ -25,12 +26,12 @@ class MarkError(ValueError):
 
 @dataclass
 class Slide:
-    """One slide. cells: pairs of a cell's id and whether it is shown as a step. question: its name, else "".
+    """One slide. cells: (id, part, whether it is shown as a step). part: code, output, or "" for both.
 
-    A slide with a question has no cells.
+    notes: ids of the cells whose text is notes. question: the name of a question, on a slide without cells, or "".
     """
 
-    cells: list[tuple[str, bool]] = field(default_factory=list)
+    cells: list[tuple[str, str, bool]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     question: str = ""
 
@@ -61,33 +62,43 @@ def digest(cell):
 
 
 def slides(page, book=BOOK):
-    """Return the slides of a chapter, an empty list without marks; raise MarkError that names a wrong mark."""
-    made, pending = [], []
+    """Return the slides of a chapter, an empty list without marks; raise MarkError that names a wrong mark.
+
+    Notes that begin with a heading, and those after them, belong to the next slide, others to the current slide.
+    """
+    made, questions, notes = [], [], []
     for cell in cells_of(page, book):
-        mark, asks = mark_of(cell), cell.metadata.get(ASKS)
-        place = f"book/{ORIGINAL}/{page}.ipynb: the cell {cell.id}"
-        if mark not in ("", BEGIN, STEP, NOTES):
-            raise MarkError(f"{place} has the mark {mark!r}; it can be {BEGIN}, {STEP} or {NOTES}")
-        if not mark:
-            if asks:
-                raise MarkError(f"{place} asks {asks} but has no mark")
-            continue
+        mark, asks, part = mark_of(cell), cell.metadata.get(ASKS, ""), cell.metadata.get(PART, "")
+        check(cell, page, not made)
         if mark == BEGIN:
-            made += [*pending, Slide()]
-            pending = []
-        elif not made:
-            raise MarkError(f"{place} has the mark {mark!r}, but no cell before it begins a slide")
-        if mark == NOTES and cell.cell_type != "markdown":
-            raise MarkError(f"{place} has the mark {NOTES!r}, but it is not text")
-        if asks:
-            if bank.page_of(asks) != page or asks not in bank.names(page):
-                raise MarkError(f"{place} asks {asks!r}; the bank has {', '.join(bank.names(page)) or 'nothing'}")
-            pending.append(Slide(question=asks))
-        if mark == NOTES:
-            made[-1].notes.append(cell.id)
-        else:
-            made[-1].cells.append((cell.id, mark == STEP))
-    return made + pending
+            made += [*questions, Slide(notes=notes)]
+            questions, notes = [], []
+        if mark in (BEGIN, STEP):
+            made[-1].cells.append((cell.id, part, mark == STEP))
+        elif mark == NOTES:
+            (notes if notes or cell.source.startswith("#") else made[-1].notes).append(cell.id)
+        questions += [Slide(question=asks)] if asks else []
+    if notes:
+        raise MarkError(f"book/{ORIGINAL}/{page}.ipynb: no slide follows the notes {notes[-1]}, which begin a section")
+    return made + questions
+
+
+def check(cell, page, first):
+    """Raise MarkError if the marks of a cell are wrong. first: whether no slide has begun before this cell."""
+    mark, asks, part = mark_of(cell), cell.metadata.get(ASKS), cell.metadata.get(PART)
+    place = f"book/{ORIGINAL}/{page}.ipynb: the cell {cell.id}"
+    if mark not in ("", BEGIN, STEP, NOTES):
+        raise MarkError(f"{place} has the mark {mark!r}; it can be {BEGIN}, {STEP} or {NOTES}")
+    if (asks or part) and mark not in (BEGIN, STEP):
+        raise MarkError(f"{place} has {ASKS if asks else PART} but is not on a slide")
+    if part and (part not in (CODE, OUTPUT) or cell.cell_type != "code"):
+        raise MarkError(f"{place} has {PART} {part!r}; a code cell can have {CODE} or {OUTPUT}")
+    if mark in (STEP, NOTES) and first:
+        raise MarkError(f"{place} has the mark {mark!r}, but no cell before it begins a slide")
+    if mark == NOTES and cell.cell_type != "markdown":
+        raise MarkError(f"{place} has the mark {NOTES!r}, but it is not text")
+    if asks and asks not in bank.names(page):
+        raise MarkError(f"{place} asks {asks!r}; the bank has {', '.join(bank.names(page)) or 'no such page'}")
 
 
 def marked_pages(book=BOOK):

@@ -7,58 +7,68 @@
   document.documentElement.dataset.theme = chosen ?? (dark.matches ? "dark" : "light");
 })();
 
-// Sizes of words and pictures as factors of those on pages, from the largest to the smallest that can still be read.
-const WORDS = { largest: 1.8, smallest: 1.15 },
-  SIGHTS = { largest: 2.2, smallest: 0.75 },
-  STEP = 0.05;
+// Sizes of words and of pictures as factors of those on pages, from the smallest that can still be read to the largest.
+const grid = (from, to) => Array.from({ length: Math.round((to - from) / 0.05) + 1 }, (_, k) => from + 0.05 * k),
+  SIZES = { "--words": grid(1.05, 1.8), "--sights": grid(0.75, 2.2) },
+  GAP = 20; // pixels between words and pictures, as in slides.css
+
+const heightOf = (element) => element.getBoundingClientRect().height;
 
 // Return whether a part of a slide has this height at most, and nothing in it has to scroll.
 const fits = (part, height) =>
-  part.getBoundingClientRect().height <= height + 0.5 &&
+  heightOf(part) <= height + 0.5 &&
   [part, ...part.querySelectorAll("pre, .table, .math-scroll, .picture-frame")].every(
     (element) => element.scrollWidth <= element.clientWidth + 1,
   );
 
-// Set the largest size at which a part fits; return it, or the smallest if none does.
-const enlarge = (part, name, { largest, smallest }, height) => {
-  let size = largest;
-  for (; size > smallest; size -= STEP) {
-    part.style.setProperty(name, size);
-    if (fits(part, height)) return size;
+// Return the last of these values for which a condition holds, or the first value. It holds for all values up to one.
+const last = (values, holds) => {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holds(values[middle])) low = middle;
+    else high = middle - 1;
   }
-  part.style.setProperty(name, smallest);
-  return smallest;
+  return values[low];
 };
 
-// Set the sizes in one arrangement of words and pictures; return how well they can be read, 0 if they do not fit.
-const arrange = (content, beside) => {
-  const [words, sights] = [".words", ".sights"].map((name) => content.querySelector(name)),
-    gap = beside ? 0 : 20;
+// Set the largest size at which a part fits; return it, or 0 if the part does not fit.
+const enlarge = (part, name, height) => {
+  const set = (size) => part.style.setProperty(name, size);
+  const size = last(SIZES[name], (value) => {
+    set(value);
+    return fits(part, height);
+  });
+  set(size);
+  return fits(part, height) && size;
+};
+
+// Words of this size above pictures; return the size of the pictures, 0 if they do not fit.
+const stack = (words, sights, size, height) => {
+  words.style.setProperty("--words", size);
+  return fits(words, height) && enlarge(sights, "--sights", height - GAP - heightOf(words));
+};
+
+// Set sizes in one arrangement of words and pictures; return how well they can be read, 0 if they do not fit. In words
+// letters have 16 pixels, in pictures about 12.
+const arrange = (content, words, sights, beside) => {
   content.classList.toggle("beside", beside);
-  const height = content.getBoundingClientRect().height;
-  if (!words) return enlarge(sights, "--sights", SIGHTS, height);
-  let best = [0];
-  for (let size = enlarge(words, "--words", WORDS, height); size > WORDS.smallest - STEP; size -= STEP) {
-    words.style.setProperty("--words", size);
-    if (!fits(words, height)) break;
-    const left = sights && enlarge(sights, "--sights", SIGHTS, beside ? height : height - gap - words.getBoundingClientRect().height);
-    if (sights && !fits(sights, beside ? height : height - gap - words.getBoundingClientRect().height)) continue;
-    const value = sights ? Math.min(size, 1.3 * left) : size;
-    if (value > best[0] + 0.01) best = [value, size, left];
-  }
-  if (best[0]) {
-    words.style.setProperty("--words", best[1]);
-    sights?.style.setProperty("--sights", best[2]);
-  }
-  return best[0];
+  const height = heightOf(content);
+  if (beside) return Math.min(enlarge(words, "--words", height), enlarge(sights, "--sights", height) / 1.3);
+  const size = last(SIZES["--words"], (value) => stack(words, sights, value, height) / 1.3 >= value);
+  return Math.min(size, stack(words, sights, size, height) / 1.3);
 };
 
 // Choose the arrangement and the sizes of a slide.
 const fit = (section) => {
   const content = section.querySelector(".content"),
-    below = arrange(content, false);
-  if (!content.querySelector(".words + .sights")) return;
-  if (arrange(content, true) < below * 1.05) arrange(content, false);
+    [words, sights] = [".words", ".sights"].map((name) => content.querySelector(name));
+  if (!words || !sights) {
+    enlarge(words ?? sights, words ? "--words" : "--sights", heightOf(content));
+    return;
+  }
+  const below = arrange(content, words, sights, false);
+  if (arrange(content, words, sights, true) < 1.05 * below) arrange(content, words, sights, false);
 };
 
 // biome-ignore lint/correctness/noUnusedVariables: the decks call it
