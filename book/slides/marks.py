@@ -11,8 +11,9 @@ from book.editions import BOOK, ORIGINAL, read
 from book.questions import bank
 from book.tools import store
 from book.tools.translated_cells import description
+from book.tools.translations import SLIDE_KEYS
 
-MARK, PART, ASKS, SEEN = "slideshow", "slide_part", "slide_asks", "slide_seen"  # keys of a cell's metadata
+MARK, PART, ASKS, SEEN = SLIDE_KEYS
 BEGIN, STEP, NOTES = "slide", "fragment", "notes"
 NONE = "", "-", "skip"  # other choices of JupyterLab for a cell without a mark
 CODE, OUTPUT = "code", "output"  # parts of a code cell
@@ -108,9 +109,7 @@ def marked_pages(book=BOOK):
 
 def stale(page, book=BOOK):
     """Return the ids of marked cells that have changed since their slide was last looked at."""
-    return [
-        cell.id for cell in cells_of(page, book) if mark_of(cell) and cell.metadata.get(SEEN) != digest(cell)
-    ]
+    return [cell.id for cell in cells_of(page, book) if mark_of(cell) and cell.metadata.get(SEEN) != digest(cell)]
 
 
 def renew(page, names=(), book=BOOK):
