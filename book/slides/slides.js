@@ -43,20 +43,27 @@ const enlarge = (part, name, height) => {
   return fits(part, height) && size;
 };
 
+// Enlarge pictures as far as they fit into this height; return their size. The width of the slide can limit it, too.
+const enlargeSights = (sights, height) => {
+  const size = enlarge(sights, "--sights", height),
+    pictures = [...sights.querySelectorAll("svg.picture:not([data-figure] *)")];
+  return Math.min(size, ...pictures.map((svg) => svg.getBoundingClientRect().width / parseFloat(svg.style.maxWidth)));
+};
+
 // Words of this size above pictures; return the size of the pictures, 0 if they do not fit.
 const stack = (words, sights, size, height) => {
   words.style.setProperty("--words", size);
-  return fits(words, height) && enlarge(sights, "--sights", height - GAP - heightOf(words));
+  return fits(words, height) && enlargeSights(sights, height - GAP - heightOf(words));
 };
 
-// Set sizes in one arrangement of words and pictures; return how well they can be read, 0 if they do not fit. In words
-// letters have 16 pixels, in pictures about 12.
+// Set sizes in one arrangement of words and pictures; return how well they can be read, 0 if they do not fit. Pictures
+// need less: they have few letters, and those of drawings are large.
 const arrange = (content, words, sights, beside) => {
   content.classList.toggle("beside", beside);
   const height = heightOf(content);
-  if (beside) return Math.min(enlarge(words, "--words", height), enlarge(sights, "--sights", height) / 1.3);
-  const size = last(SIZES["--words"], (value) => stack(words, sights, value, height) / 1.3 >= value);
-  return Math.min(size, stack(words, sights, size, height) / 1.3);
+  if (beside) return Math.min(enlarge(words, "--words", height), 1.25 * enlargeSights(sights, height));
+  const size = last(SIZES["--words"], (value) => 1.25 * stack(words, sights, value, height) >= value);
+  return Math.min(size, 1.25 * stack(words, sights, size, height));
 };
 
 // Choose the arrangement and the sizes of a slide.
