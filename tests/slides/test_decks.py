@@ -88,6 +88,8 @@ def test_a_figure_moves_by_mouse_and_keys(browser, make_deck):
         assert dragged > 5
         page.keyboard.press("ArrowLeft")
         assert float(slider.input_value()) < dragged
+        page.locator(".present [data-figure] button:visible").first.focus()
+        page.keyboard.press("ArrowRight")
         assert position(page) == here
         page.keyboard.press("Escape")
         page.keyboard.press("ArrowRight")
