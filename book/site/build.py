@@ -80,10 +80,15 @@ def run_sphinx(edition, work):
     return result == 0
 
 
-def build(language):
-    """Build one edition; return whether there was no warning."""
+def pages_of(language):
+    """Return the folder into which Sphinx writes the pages of an edition."""
+    return ROOT / "_build" / "editions" / language / "html"
+
+
+def write_pages(language):
+    """Write the pages of one edition outside of the site; return whether there was no warning."""
     edition = read(BOOK / language)
-    work = ROOT / "_build" / "editions" / language
+    work = pages_of(language).parent
     stamp, current = work / "stamp", digest()
     if not stamp.exists() or stamp.read_text() != current:
         # Build anew: Sphinx would keep deleted pages, and pages made by an older extension.
@@ -95,13 +100,20 @@ def build(language):
         stamp.unlink(missing_ok=True)  # Sphinx does not repeat the warnings of a page that has not changed
         return False
     stamp.write_text(current)
-    shutil.rmtree(SITE / language, ignore_errors=True)
-    shutil.copytree(work / "html", SITE / language, ignore=shutil.ignore_patterns(".buildinfo"))
     return True
 
 
-def build_all(languages):
-    """Build editions in parallel; return the languages of those that failed."""
+def build(language):
+    """Build one edition of the site; return whether there was no warning."""
+    if not write_pages(language):
+        return False
+    shutil.rmtree(SITE / language, ignore_errors=True)
+    shutil.copytree(pages_of(language), SITE / language, ignore=shutil.ignore_patterns(".buildinfo"))
+    return True
+
+
+def build_all(languages, build=build):
+    """Build editions in parallel; return the languages of those that failed. build: the function that builds one."""
     # One process per edition, because Sphinx caches translated words. Where processes fork, import what all of them
     # need before.
     if sys.platform == "linux":

@@ -34,6 +34,8 @@ from book.tools import store
 from book.tools.translated_cells import CHECKER, NO_FUNCTIONS, called_functions, description, differences, follows
 
 KEY = "translates"
+# Metadata that make a slide of an English cell (book/slides/). The slides of translations follow them.
+SLIDE_KEYS = "slideshow", "slide_part", "slide_asks", "slide_seen"
 ROOT = BOOK.parent
 # Prefix of page names → the folder that has a folder of such pages for each edition.
 FOLDERS = {"": Path("book"), "assignments/": Path("assignments", "source")}
@@ -172,7 +174,7 @@ def draft(edition, page, root=ROOT):
         if cell.id in present:
             position = present.index(cell.id) + 1
             continue
-        cell.metadata[KEY] = ""
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key not in SLIDE_KEYS} | {KEY: ""}
         if cell.cell_type == "code":
             cell.source = re.sub(rf'(?<=language="){ORIGINAL}(?=")', edition, cell.source)
             cell.source = CHECKER_CALL.sub(rf'\1, lang="{edition}")\2', cell.source)

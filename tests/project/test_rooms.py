@@ -68,6 +68,15 @@ ROOMS["book.tools"] = {
     "companion.check",
     "companion.figures",
 }
+ROOMS["book.slides"] = {
+    "book.editions",
+    "book.npm",
+    "book.questions",
+    "book.site",
+    "book.styles",
+    "book.tools",
+    "companion.figures",
+}
 # The packages from outside that a room may import, besides the standard library. Rooms not listed may import any.
 OUTSIDE = {
     "companion.layers": {"torch"},
