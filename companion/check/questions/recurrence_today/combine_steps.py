@@ -67,6 +67,8 @@ def probes(draw):
         probe("one_number", draw.few, 1, 1),
         probe("batch_1", draw.few, 1, 2),
         probe("several", draw, 2, 4),
+        # a size of 1 in a batch: `squeeze()` without an axis drops it
+        probe("several", draw, 3, 1),
         # as many sequences as numbers in a state: to mistake one for the other raises no error
         probe("several", draw, 3, 3),
     ]

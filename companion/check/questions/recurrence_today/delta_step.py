@@ -79,6 +79,8 @@ def probes(draw):
         probe("one_number", draw.few, 1, 1, 1),
         probe("batch_1", draw.few, 1, 2, 2),
         probe("several", draw, 2, 3, 3),
+        # a size of 1 in a batch: `squeeze()` without an axis drops it
+        probe("several", draw, 3, 1, 1),
         probe("several", draw, 4, 2, 2),
         probe("several", draw, 3, 3, 3),
     ]

@@ -82,6 +82,8 @@ MISTAKES = {
     "inputs_not_remembered": (STATE, KEPT, "before"),
     "inputs_not_remembered~zeros": ("", KEPT, "torch.zeros_like(before)"),
     "given_inputs_ignored": (STATE, INPUTS, "torch.cat([torch.zeros_like(before), x])"),
+    "given_inputs_ignored~handed_on": (
+        "", INPUTS, "torch.cat([torch.zeros_like(before), x])", KEPT, "torch.cat([before, x])[L:]"),
     "given_state_ignored": (PIECES, BEGIN, "output, h = [], torch.zeros_like(h)"),
     "state_not_carried": (PIECES, BEGIN, "output, h_0 = [], h", RESULT, "return output, kept, h_0"),
     "state_not_carried~in_piece": ("", BEGIN, "output, h_0 = [], h", STEP, "a * h_0 + u"),

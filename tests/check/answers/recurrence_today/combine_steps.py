@@ -81,6 +81,7 @@ RIGHT = {
 ALSO_WRONG = [
     ("wrong_form", [("return A, b", "return torch.cat([A, b[:, :, None]], dim=2)")]),
     ("raises_error", [(MOVED, "A_2 @ b_1")]),
+    ("wrong_shape", [(".squeeze(2)", ".squeeze()")]),
     ("no_gradient", [("return A, b", "return A.detach(), b.detach()")]),
     ("factors_number_by_number", [(A, "torch.einsum('nij,nij->nij', A_2, A_1)")]),
     ("b_by_both_factors", [(MOVED, "torch.bmm(A, b_1.unsqueeze(2)).squeeze(2)"), (B, "b_2 + moved")]),

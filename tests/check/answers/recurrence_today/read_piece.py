@@ -136,6 +136,17 @@ ALSO_WRONG = [
     ("short_piece_shortens_memory", [(REST, "x[-(W - 1):] if W > 1 else before")]),
     ("inputs_not_remembered", [(REST, "torch.zeros_like(before)")]),
     ("state_not_carried", [(STEP, "u + old * a")]),
+    ("given_inputs_ignored", """
+        def read_piece(x, before, h, weight, a):
+            W, both, states = weight.shape[1], torch.cat([before, x]), []
+            if len(x) == 0:
+                return x, before, h
+            padded = F.pad(x.permute(1, 2, 0), (W - 1, 0))
+            for u in F.conv1d(padded, weight[:, None], groups=len(a)).permute(2, 0, 1):
+                h = a * h + u
+                states.append(h)
+            return torch.stack(states), both[len(x):], h
+    """),
     ("empty_piece_stops", [(RETURN, "return states, rest, states[-1]")]),
     ("empty_piece_clears_state", [(RETURN, "return states, rest, h if len(x) else torch.zeros_like(h)")]),
     ("state_detached", [(RETURN, "return states, rest, h.detach()")]),
