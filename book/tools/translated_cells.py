@@ -31,6 +31,9 @@ OWN_OUTPUTS = {
     "first_network#ten-lines", "first_network#how-many", "first_network#pieces-known",
     "first_network#solution-bug", "first_network#solution-shuffled",
 }  # fmt: skip
+# Cells whose blocks of code have texts for students, in the edition's language.
+OWN_BLOCKS = {"own_question#page"}
+TEXTS_FOR_STUDENTS = {"says", "advice", "asks"}
 # Functions of companion.check, whose argument `lang` is the edition's language.
 CHECKER = {"check", "progress", "student", "variant"}
 # Cells whose code differs: settings of the edition.
@@ -77,7 +80,8 @@ def differences(page, original, cell, edition, functions=NO_FUNCTIONS):
         if cell.metadata.get("tags") != original.metadata.get("tags"):
             yield "the tags differ"
     else:
-        own, english = fixed_parts(cell.source), fixed_parts(original.source)
+        own_texts = f"{page}#{original.id}" in OWN_BLOCKS
+        own, english = (fixed_parts(text.source, own_texts) for text in (cell, original))
         if missing := sorted((english - own).elements()):
             yield f"lacks {', '.join(missing)}"
         more = sorted((own - english).elements())
@@ -146,8 +150,11 @@ def same_outputs(original, cell, edition, functions):
     return outputs_follow(*sources, original.outputs, cell.outputs, edition)
 
 
-def fixed_parts(markdown):
-    """Count the parts of a text that no translation changes: formulas, code, links, labels, numbers in tables."""
+def fixed_parts(markdown, own_texts=False):
+    """Count the parts of a text that no translation changes: formulas, code, links, labels, numbers in tables.
+
+    own_texts: whether texts for students in its blocks of code are translated.
+    """
     counts, rest = Counter(), re.sub("`make lab LANGUAGE=[a-z]+`", "`make lab`", markdown)  # the edition's own chapters
     rest = re.sub(r"\{repository\}`[^`\n]+`", "`{repository}`", rest)  # a link with translated words
     for name, pattern in {
@@ -159,6 +166,8 @@ def fixed_parts(markdown):
         "label": r"(?m)^\([\w-]+\)=$",
     }.items():
         for match in re.findall(pattern, rest):
+            if name == "block" and own_texts:
+                match = without_texts(match)
             if name == "formula":
                 match = re.sub(r"\s*[.,]?\s*\$\$$", " $$", match)  # languages differ in punctuation
             counts[f"{name} {' '.join(match.split())}"] += 1
@@ -169,6 +178,25 @@ def fixed_parts(markdown):
     for name, pattern in {"heading": r"(?m)^#+ ", "item": r"(?m)^\s*(?:[-*]|\d+\.) ", "picture": r"!\["}.items():
         counts[name] += len(re.findall(pattern, rest))
     return +counts
+
+
+def without_texts(block):
+    """Return a block of code without texts for students: Python's docstring and dictionaries, elsewhere sentences.
+
+    What no translation changes in the docstring stays. `LANGUAGE` is the edition's.
+    """
+    if not block.startswith("```python"):
+        return re.sub(r"(?m)^.*[.:。：]$", "(a sentence)", block)
+    tree = ast.parse(block.partition("\n")[2].removesuffix("```"))
+    docstring = ast.get_docstring(tree)
+    tree.body = tree.body[docstring is not None :]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values)
+            node.values = [key if constant(key) in TEXTS_FOR_STUDENTS else value for key, value in pairs]
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LANGUAGE":
+            node.value = ast.Constant("")
+    return f"{sorted(fixed_parts(docstring or '').elements())} {ast.unparse(tree)}"
 
 
 def called_functions(originals, cells):

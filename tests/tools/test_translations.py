@@ -228,6 +228,35 @@ def test_comments_may_be_translated_but_not_dropped():
         assert list(translated_cells.differences("page", english, translated, "ja")) == expected
 
 
+FILE = """```python
+r\"\"\"# {title}
+$$ h' = a h $$
+`h`: {says}
+\"\"\"
+LANGUAGE = "{language}"
+MISTAKES = {{"lost": {{"change": {{"a * h": "{change}"}}, "says": "{says}"}}}}
+```
+
+```text
+{said}
+lost: found by probe {probe}
+```
+"""
+
+
+def test_texts_for_students_in_blocks_may_be_translated():
+    english = {"title": "A leak", "says": "It is lost.", "said": "It is lost.", "language": "en"}
+    english |= {"change": "a", "probe": 1}
+    texts = {"title": "漏れ", "says": "なくなりました。", "said": "なくなりました。", "language": "ja"}
+    for changed, count in (({}, 0), ({"change": "h"}, 1), ({"probe": 2}, 1), ({"title": "`漏れ`"}, 1)):
+        cells = [
+            new_markdown_cell(FILE.format_map(values), id="page") for values in (english, english | texts | changed)
+        ]
+        reported = list(translated_cells.differences("own_question", *cells, "ja"))
+        assert sum(sentence.count("block") for sentence in reported) == 2 * count, reported
+        assert list(translated_cells.differences("another", *cells, "ja")) != []
+
+
 def test_missing_and_extra_pages_and_cells_are_reported(book):
     folder = book / "book" / "ja"
     shutil.copy(folder / "other.ipynb", folder / "transformer.ipynb")
@@ -333,4 +362,4 @@ def test_cells_that_may_differ_exist():
     places = {
         f"{page}#{cell.id}" for page, path in translations.pages("en").items() for cell in translations.read(path)
     }
-    assert places >= translated_cells.OWN_OUTPUTS | translated_cells.OWN_CODE
+    assert places >= translated_cells.OWN_OUTPUTS | translated_cells.OWN_CODE | translated_cells.OWN_BLOCKS
