@@ -22,6 +22,7 @@ PAPERS = "A4", "Letter"
 FORMULA = re.compile(r"(`[^`]*`)|\$([^$]+)\$")
 NAME = re.compile(r"\{(\w+)\}")
 PLACE = re.compile(r"\w+(#[a-z0-9-]+)?")
+CHECK = re.compile(r"(\d+)\. ")  # the heading of a check of the chapter on complaints
 markdown = MarkdownIt("commonmark", {"html": False})
 
 
@@ -36,8 +37,9 @@ def make(name, language, paper=PAPERS[0], base=None):
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters |= {"md": writer.inline, "number": writer.chapter, "tex": tex, "display": partial(tex, display=True)}
+    environment.filters |= {"md": writer.inline, "tex": tex, "display": partial(tex, display=True)}
     page = environment.get_template(f"{name}.html").render(
+        name=name,
         words=words,
         common=read_words(language)["common"],
         edition=read(BOOK / language),
@@ -89,13 +91,6 @@ class Writer:
         html = re.sub(r'<a href="([^"]*)">(.*?)</a>', self.link, html)
         return Markup(re.sub("\ue000(\\d+)\ue001", lambda match: formulas[int(match[1])], html))
 
-    def chapter(self, place):
-        """Return the number of a place's chapter as a link."""
-        number = chapters.number(place, self.language)
-        if number is None:
-            raise ValueError(f"{place} is not in a numbered chapter")
-        return Markup(self.anchor(place, f'<span class="to"><b>{number}</b></span>'))
-
     def number(self, match):
         if match[1] not in self.numbers:
             raise ValueError(f"words in {self.language!r} name a number {match[1]!r} that this sheet does not have")
@@ -106,11 +101,15 @@ class Writer:
         place, words = match[1], match[2]
         if not PLACE.fullmatch(place):
             raise ValueError(f"words in {self.language!r} link to {place!r}, which is no page#cell")
-        heading = chapters.section(place, self.language)
         number = chapters.number(place, self.language)
-        if not words:
-            label = f"<b>{number}</b> " if number else ""
-            words = f'<span class="to">{label}{self.inline(heading)}</span>'
+        label = f"<b>{number}</b>" if number else ""
+        if words == "#":
+            words = f'<span class="to">{label}</span>'
+        elif not words:
+            heading = chapters.section(place, self.language)
+            if check := CHECK.match(heading):
+                heading = read_words(self.language)["common"]["check"].replace("{number}", check[1])
+            words = f'<span class="to">{label} {self.inline(heading)}</span>'
         return self.anchor(place, words)
 
     def anchor(self, place, html):

@@ -48,7 +48,7 @@ def rule(family, data, weight, style):
 
 def cut(file):
     """Return a font with only the characters of the sheets, as WOFF2."""
-    options = subset.Options(flavor="woff2", hinting=False, drop_tables=["DSIG", "GPOS", "FFTM"])
+    options = subset.Options(flavor="woff2", hinting=False, drop_tables=["DSIG", "FFTM"])
     options.name_IDs = [0, 1, 2, 13, 14]  # copyright, family, style, licence
     result = io.BytesIO()
     with TTFont(FILES / file, recalcTimestamp=False) as whole:

@@ -22,9 +22,9 @@ ROWS = {
         "",
         ("complaints#check-shift", "series#leak-said"),
     ),
-    "bad_text": ("", "", ("language_model#greedy-said", "language_model#top-p-said")),
+    "bad_text": ("", "", ("language_model#greedy-said",)),
     "same": ("checks.norms(model, inputs, targets)", "", ("complaints#check-norms", "series#scaling")),
-    "late": ("", "", ("series#one-late-said", "series#table-said")),
+    "late": ("", "", ("series#one-late-said",)),
     "forgets": (
         "checks.shuffled_past(model, inputs, targets)",
         "lstm.bias_ih_l0.chunk(4)[1].fill_(3)",

@@ -7,7 +7,8 @@ from companion.learning.evidence import load, percent
 
 TABLE = "todays_models#recurrences-table"
 NAME, STATE, SEES, SIZE, COST, WAITS = range(6)  # the columns of the chapter's table that the sheet shows
-TASKS = {"two cups": "50", "three cups": "33", "rewritten": "29"}  # task → the percentage without learning
+TASKS = "two cups", "three cups", "rewritten", "brackets"
+NAMES, WIDTH = 22, 11  # letters of the columns that this output prints
 GUESSING = "todays_models#evidence-table"
 
 
@@ -29,7 +30,7 @@ class Member:
 
 
 MEMBERS = {
-    "RNN": Member(1, "h_t", "x", "rnn#equation"),
+    "RNN": Member(1, "h_t", "W x_t + b", "rnn#equation"),
     "LSTM": Member(2, r"o ⊙ \tanh( c_t )", "i, f, g, o", "lstm#title", (("", "LSTM"), ("$b_f = 1$", "LSTM, b_f = 1"))),
     "GRU": Member(4, "h_t", "r, z, n", "gru#title", (("", "GRU"),)),
     "minGRU": Member(5, "h_t", "z, n", "without_waiting#min-gru", (("", "MinGRU"),)),
@@ -71,7 +72,7 @@ def facts(language):
     return {
         "heads": heads[: WAITS + 1],
         "members": [{"key": key} | line(member, rows[member.row - 1]) for key, member in MEMBERS.items()],
-        "tasks": TASKS,
+        "tasks": {task: guessed()[task] for task in TASKS},
         "numbers": measured_numbers(),
     }
 
@@ -92,6 +93,15 @@ def line(member, row):
             (label, numbers_of_state(kind), [result(kind, task) for task in TASKS]) for label, kind in member.kinds
         ],
     }
+
+
+def guessed():
+    """Return task → the percentage of right answers without learning, as the chapter prints it."""
+    head, *lines = chapters.output(GUESSING).splitlines()
+    (line,) = [line for line in lines if line.startswith("no learning")]
+    columns = [text[NAMES:].rstrip() for text in (head, line)]
+    tasks, guesses = ([text[k : k + WIDTH].strip() for k in range(0, len(text), WIDTH)] for text in columns)
+    return dict(zip(tasks, guesses, strict=True))
 
 
 def result(kind, task):
