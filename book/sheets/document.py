@@ -20,10 +20,11 @@ FOLDER = Path(__file__).parent
 SHEETS = {"lstm": lstm, "learning": learning, "recurrences": recurrences}
 PAPERS = "A4", "Letter"
 FORMULA = re.compile(r"(`[^`]*`)|\$([^$]+)\$")
+STRONG, EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
 NAME = re.compile(r"\{(\w+)\}")
 PLACE = re.compile(r"\w+(#[a-z0-9-]+)?")
 CHECK = re.compile(r"(\d+)\. ")  # the heading of a check of the chapter on complaints
-markdown = MarkdownIt("commonmark", {"html": False})
+markdown = MarkdownIt("commonmark", {"html": False}).disable("emphasis")
 
 
 def make(name, language, paper=PAPERS[0], base=None):
@@ -88,6 +89,8 @@ class Writer:
             return f"\ue000{len(formulas) - 1}\ue001"
 
         html = markdown.renderInline(NAME.sub(self.number, FORMULA.sub(keep, text)))
+        # Markdown asks for a space beside the asterisks, which Chinese, Japanese and Korean do not have
+        html = EMPHASIS.sub(r"<em>\1</em>", STRONG.sub(r"<strong>\1</strong>", html))
         html = re.sub(r'<a href="([^"]*)">(.*?)</a>', self.link, html)
         return Markup(re.sub("\ue000(\\d+)\ue001", lambda match: formulas[int(match[1])], html))
 

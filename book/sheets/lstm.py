@@ -38,7 +38,7 @@ def facts(language):
         "equations": chapters.formula("lstm_parameters#equations"),
         "count_formula": chapters.formula("lstm_parameters#how-many"),
         "counts": counted(),
-        "gates": GATES,
+        "gates": {gate: gate_rows(number) for number, gate in enumerate(GATES)},
         "calls": calls(),
         "numbers": numbers() | {"steps": STEPS, "batch": BATCH, "torch": torch.__version__.partition("+")[0]},
     }
@@ -59,6 +59,12 @@ def signature():
     """Return the call with all defaults."""
     given = [name if default is None else f"{name}={default}" for name, default in arguments().items()]
     return f"nn.LSTM({', '.join(given)})"
+
+
+def gate_rows(number):
+    """Return the rows of a gate as a slice, such as H:2H."""
+    first, last = ("0" if not k else f"{k}H".removeprefix("1") for k in (number, number + 1))
+    return f"{first}:{last}"
 
 
 def shape_table(rows):
