@@ -24,6 +24,8 @@
 # make exam TOPICS="1 2 gru" STUDENTS=30  make an exam with a paper for each student, and its key, in _build/exam/; without
 #                 TOPICS it lists the topics, with LIST=yes their questions. Also QUESTIONS=12, MINUTES=45, SEED=…, LANGUAGE=ja, PAPER=Letter, TITLE="…",
 #                 WITHOUT="memory gru/parameters", OUTPUT=folder
+# make sheets     make three sheets to print, in _build/sheets/en/: nn.LSTM, when it does not learn, the family of
+#                 recurrences. Also LANGUAGE=ja, PAPER=Letter, OUTPUT=folder
 # make grade SUBMISSIONS=submissions.zip  grade all submissions, into grades/: the zip file from Canvas or Moodle, or a
 #                 folder. Also ROSTER=class.csv, DATES=course.toml, GRADES=folder; with DRY=yes it grades nothing, and
 #                 says who is missing
@@ -39,7 +41,7 @@ ENVIRONMENT := .venv/stamp
 # Each process gets whole files, the longest first. conftest.py sets the number of processes.
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments exam grade clean
+.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments exam sheets grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --serve
@@ -84,7 +86,7 @@ test: $(ENVIRONMENT)
 models := tests/layers tests/learning tests/bench tests/export tests/page tests/project $(wildcard book/*/*.ipynb)
 checker := tests/check tests/live small_torch/tests
 grader := tests/assignments $(wildcard assignments/source/*/*.ipynb)
-pages := tests/site tests/figures tests/tools tests/questions
+pages := tests/site tests/figures tests/tools tests/questions tests/sheets
 PARTS := models checker grader pages
 
 prove: $(ENVIRONMENT)
@@ -127,6 +129,10 @@ assignments: $(ENVIRONMENT)
 exam: $(ENVIRONMENT)
 	$(BIN)/python -m book.exam $(TOPICS) --language $(LANGUAGE) --without $(WITHOUT) $(if $(LIST),--list) \
 		$(foreach option,SEED STUDENTS QUESTIONS PAPER TITLE MINUTES OUTPUT,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))"))
+
+sheets: $(ENVIRONMENT)
+	$(BIN)/python -m book.sheets --language $(LANGUAGE) \
+		$(foreach option,PAPER OUTPUT,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))"))
 
 grade: $(ENVIRONMENT)
 	$(if $(SUBMISSIONS),,$(error Which submissions? make grade SUBMISSIONS=submissions.zip))
