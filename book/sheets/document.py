@@ -104,12 +104,13 @@ class Writer:
         place, words = match[1], match[2]
         if not PLACE.fullmatch(place):
             raise ValueError(f"words in {self.language!r} link to {place!r}, which is no page#cell")
-        number = chapters.number(place, self.language)
+        heading, number = chapters.section(place, self.language), chapters.number(place, self.language)
+        if words == "#" and number is None:
+            raise ValueError(f"{place} is in no numbered chapter")
         label = f"<b>{number}</b>" if number else ""
         if words == "#":
             words = f'<span class="to">{label}</span>'
         elif not words:
-            heading = chapters.section(place, self.language)
             if check := CHECK.match(heading):
                 heading = read_words(self.language)["common"]["check"].replace("{number}", check[1])
             words = f'<span class="to">{label} {self.inline(heading)}</span>'

@@ -70,7 +70,9 @@ def gate_rows(number):
 def shape_table(rows):
     """Return for each row its tensors, the general shape, and that of each example, or None."""
     measured = [example_shapes(options) for options in EXAMPLES.values()]
-    return [(names, general(shape), [shapes.get(first_name(names)) for shapes in measured]) for names, shape in rows.items()]
+    return [
+        (names, general(shape), [shapes.get(first_name(names)) for shapes in measured]) for names, shape in rows.items()
+    ]
 
 
 def first_name(names):

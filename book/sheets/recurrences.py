@@ -35,9 +35,7 @@ MEMBERS = {
     "GRU": Member(4, "h_t", "r, z, n", "gru#title", (("", "GRU"),)),
     "minGRU": Member(5, "h_t", "z, n", "without_waiting#min-gru", (("", "MinGRU"),)),
     "S6": Member(8, r"h_t C_t + D ⊙ u_t", r"u, \Delta, B, C", "state_tracking#selection", (("", "SelectiveSSM"),)),
-    "linear attention": Member(
-        9, "S_t q", "q, k, v", "matrix_state#linear-attention", (("", "LinearAttention"),)
-    ),
+    "linear attention": Member(9, "S_t q", "q, k, v", "matrix_state#linear-attention", (("", "LinearAttention"),)),
     "GLA": Member(
         10,
         "S_t q",

@@ -159,7 +159,8 @@ def test_a_changed_output_is_noticed(change):
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"), [("6.4e+08", "6.4 · 10⁸"), ("9e-13", "9 · 10⁻¹³"), ("9e-01", "0.9"), ("4e+00", "4"), ("12", "12")]
+    ("text", "shown"),
+    [("6.4e+08", "6.4 · 10⁸"), ("9e-13", "9 · 10⁻¹³"), ("9e-01", "0.9"), ("4e+00", "4"), ("12", "12")],
 )
 def test_powers_of_ten_are_raised(text, shown):
     assert quotes.show(text) == shown

@@ -234,7 +234,9 @@ def test_the_notes_name_the_tasks_and_layers_as_they_are():
     assert all(int(numbers["fewest"].replace(",", "")) <= run["parameters"] for run in runs)
     games = [run["right"][-1] for run in load("cups", kind="transformer", chosen=True)]
     assert numbers["steps"] == 80 and 0.4 < min(games) <= max(games) < 0.6
-    best = {task: max(load("layers", experiment=task, chosen=True), key=lambda run: run["test"])["kind"] for task in TASKS}
+    best = {
+        task: max(load("layers", experiment=task, chosen=True), key=lambda run: run["test"])["kind"] for task in TASKS
+    }
     assert "LSTM" in best["brackets"] or "GRU" in best["brackets"]
     assert "Delta" in best["rewritten"] or "GatedLinear" in best["rewritten"]
 

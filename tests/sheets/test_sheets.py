@@ -19,7 +19,9 @@ from tests.project.paths import ROOT
 
 # The package with the font of the formulas warns when it is imported.
 pytestmark = pytest.mark.filterwarnings("ignore:path is deprecated:DeprecationWarning")
-LANGUAGES = [edition.language for edition in editions() if (BOOK / "sheets/words" / f"{edition.language}.toml").exists()]
+LANGUAGES = [
+    edition.language for edition in editions() if (BOOK / "sheets/words" / f"{edition.language}.toml").exists()
+]
 MILLIMETRES = {"A4": (210, 297), "Letter": (215.9, 279.4)}
 # Sides of paper. Chinese, Japanese and Korean need two where English needs one of small letters.
 SIDES = {(name, language): 1 for name in SHEETS for language in LANGUAGES}
@@ -104,7 +106,7 @@ def test_translations_use_the_terms(language):
     own = dict(leaves(read_words(language)))
     missing = []
     for path, text in leaves(read_words("en")):
-        english = re.sub(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)", " ", text)
+        english = KEYED.sub(" ", text)
         for term in load():
             if language not in term or not re.search(rf"\b{re.escape(term['en'][0])}s?\b", english, re.IGNORECASE):
                 continue
@@ -128,6 +130,8 @@ def test_wrong_words_are_refused():
         writer.inline("[x](https://x)")
     with pytest.raises(ValueError, match="nobody#title"):
         writer.inline("[#](nobody#title)")
+    with pytest.raises(ValueError, match="complaints#silent is in no numbered chapter"):
+        writer.inline("[#](complaints#silent)")
 
 
 def test_a_link_without_words_has_the_number_and_the_heading_of_its_section():
@@ -156,7 +160,9 @@ def test_sheets_fit_on_the_paper(page, tmp_path, name, language):
     page.emulate_media(media="print")
     assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") * 0.75 >= SMALLEST
     # nothing stands out of its cell
-    wide = page.evaluate("[...document.querySelectorAll('td, th')].filter(c => c.scrollWidth > c.clientWidth + 2).length")
+    wide = page.evaluate(
+        "[...document.querySelectorAll('td, th')].filter(c => c.scrollWidth > c.clientWidth + 2).length"
+    )
     assert wide == 0
 
 
