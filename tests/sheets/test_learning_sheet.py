@@ -1,4 +1,4 @@
-"""Test the sheet for networks that do not learn: every test and remedy runs and tells faulty models from healthy ones."""
+"""Test the sheet for networks that do not learn: its tests and remedies tell faulty models from healthy ones."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Test the sheet on recurrences: equations, sizes and properties against the companion's layers, results against runs."""
+"""Test the sheet on recurrences: equations, sizes and properties against layers, results against runs."""
 
 import math
 import re
