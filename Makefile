@@ -28,6 +28,8 @@
 #                 WITHOUT="memory gru/parameters", OUTPUT=folder
 # make slides PAGE=lstm LANGUAGE=ja  make slides of a chapter in _build/slides/, which any browser shows; without PAGE of
 #                 all chapters, without LANGUAGE in all languages. Also PDF=yes; needs Node.js, and a network once
+# make sheets     make three sheets to print, in _build/sheets/en/: nn.LSTM, when it does not learn, the family of
+#                 recurrences. Also LANGUAGE=ja, PAPER=Letter, OUTPUT=folder
 # make grade SUBMISSIONS=submissions.zip  grade all submissions, into grades/: the zip file from Canvas or Moodle, or a
 #                 folder. Also ROSTER=class.csv, DATES=course.toml, COMMENTS=comments.csv, QUESTIONS=folder, GRADES=folder;
 #                 with DRY=yes it grades nothing, and says who is missing
@@ -43,7 +45,7 @@ ENVIRONMENT := .venv/stamp
 # Each process gets whole files, the longest first. conftest.py sets the number of processes.
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments exam slides grade clean
+.PHONY: book watch site live pdf offline check lint format test prove fuzz outside card audit links lab execute status assignments exam slides sheets grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --serve
@@ -88,7 +90,7 @@ test: $(ENVIRONMENT)
 models := tests/layers tests/learning tests/bench tests/export tests/page tests/project $(wildcard book/*/*.ipynb)
 checker := tests/check tests/live small_torch/tests
 grader := tests/assignments $(wildcard assignments/source/*/*.ipynb)
-pages := tests/site tests/figures tests/tools tests/questions tests/slides
+pages := tests/site tests/figures tests/tools tests/questions tests/slides tests/sheets
 PARTS := models checker grader pages
 
 prove: $(ENVIRONMENT)
@@ -135,6 +137,10 @@ exam: $(ENVIRONMENT)
 # LANGUAGE has a default, for other commands: here it counts only if it was given.
 slides: $(ENVIRONMENT)
 	$(BIN)/python -m book.slides $(PAGE) $(if $(filter-out file,$(origin LANGUAGE)),--language $(LANGUAGE)) $(if $(PDF),--pdf)
+
+sheets: $(ENVIRONMENT)
+	$(BIN)/python -m book.sheets --language $(LANGUAGE) \
+		$(foreach option,PAPER OUTPUT,$(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))"))
 
 grade: $(ENVIRONMENT)
 	$(if $(SUBMISSIONS),,$(error Which submissions? make grade SUBMISSIONS=submissions.zip))

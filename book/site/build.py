@@ -28,6 +28,7 @@ import yaml
 
 from book.editions import BOOK, editions, read
 from book.live import background, fetch, page_scripts
+from book.sheets import on_site
 from book.site import cards, downloads, redirects, root_files
 
 # jsonschema, which nbformat imports, would spend some seconds on compiling 39 grammars for a kind of address that no
@@ -151,6 +152,7 @@ def finish(site, language, pdf, archive, with_cards):
     built = select_editions(language)
     redirects.write(site, built)
     add_live_parts(site, built)
+    on_site.write(site, built)
     if base and with_cards:
         try:
             cards.write(site, built, base)

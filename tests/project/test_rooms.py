@@ -58,8 +58,13 @@ ROOMS["book.questions"] = {
 ROOMS["book.live"] = {"book.editions", "book.npm", "book.styles", "companion.figures"}
 ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "book.moved", "companion.learning", "assignments"}
 ROOMS["book.site"] |= {"companion", "companion.layers", "book.questions"}  # the reference is made from docstrings
-ROOMS["book.exam"] = {"book.editions", "book.questions", "book.site"}
+ROOMS["book.site.browser"] = ROOMS["book.site.extension.mathematics"] = set()
+ROOMS["book.sheets"] = {"book.editions", "book.chapter_headings", "book.styles", "companion.learning"}
+ROOMS["book.sheets"] |= {"book.site.browser", "book.site.extension.mathematics"}
+ROOMS["book.site"] |= {"book.site.browser", "book.site.extension.mathematics", "book.sheets"}
+ROOMS["book.exam"] = {"book.editions", "book.questions", "book.site", "book.site.browser"}
 ROOMS["book.tools"] = {
+    "book.site.browser",
     "book.editions",
     "book.chapter_headings",
     "book.moved",

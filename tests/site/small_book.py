@@ -17,6 +17,7 @@ from tests.project.paths import ROOT
 
 SHARED = ["_config.yml", "requirements.txt", "book/terms.yml"]
 SHARED += [*(f"book/{path.name}" for path in (ROOT / "book").glob("*.py")), "book/live", "book/site", "book/questions"]
+SHARED += ["book/sheets"]
 
 # Like matplotlib's: a prolog, metadata, a rule for every element, a white background, ids that other figures use too.
 FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
