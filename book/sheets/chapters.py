@@ -1,4 +1,4 @@
-"""What the sheets take from the chapters: headings, numbers of chapters, formulas and tables."""
+"""Read headings, numbers of chapters, formulas and tables of the chapters for the sheets."""
 
 import json
 import re

@@ -78,6 +78,7 @@ ROOMS["book.slides"] = {
     "book.npm",
     "book.questions",
     "book.site",
+    "book.site.browser",
     "book.styles",
     "book.tools",
     "companion.figures",

@@ -28,7 +28,7 @@ EXAM = re.compile(r'make exam TOPICS="([^"]+)" QUESTIONS=(\d+)')
 
 
 class Entry(NamedTuple):
-    """What the page says about a chapter: its aim, a misconception in each item, and what to skip."""
+    """Entry of the page about a chapter: its aim, a misconception in each item, and what to skip."""
 
     chapter: str
     aim: str

@@ -24,8 +24,9 @@ class SmallDraw:
 
 
 class Arguments:
-    """What a file's reference takes. making: arguments of a layer's `__init__`. calling: of the call itself.
+    """Names of the arguments that a file's reference takes.
 
+    making: of a layer's `__init__`. calling: of the call itself.
     keywords: those of `making`, or of the call of a function, that are passed by name.
     """
 

@@ -1,4 +1,4 @@
-"""What the page about own questions shows, and students' answers to its question."""
+"""Texts that the page about own questions shows, and students' answers to its question."""
 
 import re
 
