@@ -112,6 +112,7 @@ PROGRAM = Program(PACK, PACK_WRONG, also_wrong=[
     ("lengths_for_batch_sizes", [(SIZES, "lengths")]),
     ("padding_packed", [(ROW, "x[t]")]),
     ("padding_packed", [(COUNT, "len(lengths)"), (STEPS, "range(len(padded))")]),
+    ("wrong_shape", [(STEPS, "range(lengths[0])")]),
     ("returns_none", [("return", "_ =")]),
     ("not_a_tensor", [(DATA, "data,")]),
 ], also_right=RIGHT, pairs=[
