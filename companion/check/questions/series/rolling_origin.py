@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.check.engine.probe import Probe, named, values
+from companion.check.engine.probe import Probe, Unfit, kind, named, values
 from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import inputs_of, note_changes, seed
 from companion.check.questions.training.inputs_and_targets import table_of
@@ -85,6 +85,10 @@ def call(answer, probe, outcome):
     returned = answer(fit, passed, probe.options["first"], probe.options["size"])
     note_changes({"series": series}, {"series": passed}, outcome)
     table = table_of(returned)
+    if table is None and isinstance(returned, tuple | list):
+        for place, error in enumerate(returned):
+            if table_of(error) is None:
+                raise Unfit("not_a_tensor", name=f"errors[{place}]", got=kind(error))
     outcome.values |= values(named(returned if table is None else table, "errors"))
 
 

@@ -113,6 +113,8 @@ PROGRAM = Program(ROLLING, WRONG, also_wrong=[
     ("return_in_the_loop", [("result.append(total / size)", "return total / size")]),
     ("returns_none", [(f"    return {RETURNED}", "")]),
     ("not_a_tensor", [(RETURNED, "{'errors': result}")]),
+    ("not_a_tensor", [(MEAN, "model"), (RETURNED, "result")]),
+    ("not_a_tensor", [(MEAN, "print(total)"), (RETURNED, "result")]),
     ("changes_its_input", [(f"    return {RETURNED}", f"    series.zero_()\n    return {RETURNED}")]),
 ], also_right=RIGHT, pairs=[
     ("learned_from_whole_series", "last_block_missing"),
