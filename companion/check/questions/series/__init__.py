@@ -2,6 +2,7 @@
 
 import torch
 
+from companion.check.engine.probe import Unfit, form, spelled
 from companion.check.engine.run_answer import Function
 from companion.check.questions.training.inputs_and_targets import table_of
 
@@ -13,7 +14,11 @@ class Results(Function):
         """Call an answer on a probe, and put its results into the outcome."""
 
         def as_tensors(*arguments):
-            return converted(answer(*arguments), len(self.results))
+            returned = answer(*arguments)
+            if isinstance(returned, tuple | list) and len(returned) != len(self.results):
+                # which results are missing is unknown, so that none is compared
+                raise Unfit("wrong_form", name=spelled(self.results), got=form(returned))
+            return converted(returned, len(self.results))
 
         super().__call__(as_tensors, probe, outcome)
 
