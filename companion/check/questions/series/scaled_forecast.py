@@ -63,22 +63,30 @@ MISTAKES = {
     "training_part_forecast_only": (HERE, ASKED, "model(scaled[:learned])"),
     "rest_returned_only": (HERE, "return result", "return result[learned:]"),
     "rest_forecast_only": (HERE, ASKED, "model(scaled[learned:])"),
+    "model_called_in_parts": (HERE, ASKED, "torch.cat([model(scaled[:learned]), model(scaled[learned:])])"),
+    "model_called_in_parts~steps": ("", ASKED, "torch.stack([model(step) for step in scaled])"),
+    "model_never_called": (HERE, ASKED, "scaled[:, 0]"),
 }  # fmt: skip
 
 
 def call(answer, probe, outcome):
-    """Call the answer with a linear model, and record what the model has read."""
+    """Call the answer with a model, and record what it has read. Each forecast depends on the steps before it."""
     series, read = inputs_of(probe, ())["series"], []
 
     def model(scaled):
         scaled = torch.as_tensor(scaled)
         read.append(scaled.detach().clone())
-        return scaled @ probe.tensors["weight"]
+        steps = torch.atleast_2d(scaled) @ probe.tensors["weight"]
+        counts = torch.arange(1, len(steps) + 1).view(-1, *[1] * (steps.dim() - 1))
+        return (steps + steps.cumsum(0) / counts).view(scaled.shape[:-1])
 
     passed = series.clone()
     seed()
     returned = answer(model, passed, probe.options["learned"])
     note_changes({"series": series}, {"series": passed}, outcome)
+    if not read and returned is not None:
+        outcome.values |= values({"scaled": torch.empty(0)})
+        return  # what is returned is no forecast
     if read:
         calls = read[:1] if all(map(read[0].equal, read)) else read  # the same call again changes nothing
         outcome.values |= values({"scaled": torch.cat([*map(torch.atleast_2d, calls)])})

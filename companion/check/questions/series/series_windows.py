@@ -40,6 +40,7 @@ MISTAKES = {
     "windows_do_not_overlap": (HERE, STARTS, "range(0, count, length)"),
     "windows_do_not_overlap~horizon": ("", STARTS, "range(0, count, horizon)"),
     "windows_do_not_overlap~both": ("", STARTS, "range(0, count, length + horizon)"),
+    "return_in_the_loop": (HERE, STARTS, "range(1)"),
     "windows_batch_first": (SAID, WINDOWS, "torch.stack([series[k : k + length] for k in starts])"),
     "windows_reshaped": (
         SAID, WINDOWS, "torch.stack([series[k : k + length] for k in starts]).reshape(length, len(starts), -1)"),
@@ -81,6 +82,7 @@ def probes(draw):
         probe("one_step_ahead", draw, 7, 3, 3, 1),
         probe("several", draw, 9, 2, 3, 3),
         probe("several", draw, 10, 3, 4, 2),
+        probe("several", draw, 13, 3, 4, 2),  # so many that windows apart from each other are more than one
     ]
 
 

@@ -48,6 +48,9 @@ WRONG = {
     "training_part_forecast_only": [(THERE, "(train - m) / s")],
     "rest_returned_only": [(BACK, "s[0] * y[learned:] + m[0]")],
     "rest_forecast_only": [(ASKED, "model(z[learned:])")],
+    "model_called_in_parts": [
+        (THERE, "(train - m) / s"), (ASKED, "torch.cat([model(z), model((series[learned:] - m) / s)])")],
+    "model_never_called": [(ASKED, "z[:, 0]")],
 }  # fmt: skip
 RIGHT = {
     "torch's mean and standard deviation": BY_TORCH,
@@ -80,10 +83,6 @@ RIGHT = {
             scaling = Scaling(series[:learned])
             return scaling.back(model(scaling.there(series)))
     """,
-    "the parts one after the other": [
-        (THERE, "(train - m) / s"),
-        (ASKED, "torch.cat([model(z), model((series[learned:] - m) / s)])"),
-    ],
     "two calls": [(ASKED, "model(z)\n    assert len(model(z)) == len(series)")],
     "a function for each way": """
         def scaled_forecast(model, series, learned):
@@ -123,7 +122,8 @@ PROGRAM = Program(SCALED, WRONG, also_wrong=[
         (MEAN, "(train.amin(0) + train.amax(0)) / 2"), (SPREAD, "(train.amax(0) - train.amin(0)) / 2")]),
     ("back_by_all_variables", [(BACK, "s * y.unsqueeze(1) + m")]),
     ("changes_its_input", [(THERE, "series.sub_(m).div_(s)")]),
-    ("wrong_names", [(BACK, "y"), (ASKED, "z[:, 0]")]),
+    ("model_called_in_parts", [(ASKED, "torch.stack([model(step) for step in z])")]),
+    ("model_never_called", [(BACK, "z"), (ASKED, "None")]),
     ("returns_none", [(f"return {BACK}", BACK)]),
     ("not_a_tensor", [(f"return {BACK}", "return model")]),
 ], also_right=RIGHT, pairs=[

@@ -32,6 +32,7 @@ WRONG = {
     "last_window_missing": [(COUNT, "T - length - horizon")],
     "window_at_start_missing": [(STEPS, "range(1, N)")],
     "windows_do_not_overlap": [(STEPS, "range(0, N, length)")],
+    "return_in_the_loop": [(f"    {RETURNED}", f"        {RETURNED}")],
     "windows_batch_first": [(INPUTS, "torch.stack(inputs)")],
     "windows_reshaped": [(INPUTS, "torch.stack(inputs).view(length, N, V)")],
     "windows_as_unfolded": [(INPUTS, "series.unfold(0, length, 1)[:N]")],
