@@ -21,7 +21,7 @@ from tests.check.programs import edits_fit, finding_of
 from tests.project.sampling import PROVING, UNKNOWN, chosen, sample
 
 LANGUAGE_MODEL, PARAMETERS, TRAINING = map(programs_of, ("language_model", "lstm_parameters", "training"))
-RNN = programs_of("rnn")
+RNN, SERIES = map(programs_of, ("rnn", "series"))
 ANSWERS = programs_of("lstm") | PARAMETERS | RNN | LANGUAGE_MODEL | TRAINING
 
 
@@ -116,6 +116,20 @@ def test_cuts_without_renormalisation_get_advice():
 def test_finding_names_the_wrong_value_and_a_section():
     text = repr(check("generate", LANGUAGE_MODEL["generate"].answer([(WRITE, "out.append(i)")])))
     assert "`indices`" in text and "Read again" in text
+
+
+def test_a_list_of_errors_with_another_element_names_the_element():
+    edits = [("total / size", "total / size if result else print(total)"), ("torch.stack(result)", "result")]
+    wrong = [("result.append(total / size)", "result.append(str(total) if result else total)"), edits[1]]
+    first, second = (check("rolling_origin", SERIES["rolling_origin"].answer(edit)) for edit in (edits, wrong))
+    assert "`errors[0]`" in repr(first) and "`NoneType`" in repr(first) and "`list`" not in repr(first)
+    assert "`errors[1]`" in repr(second) and "`str`" in repr(second)
+
+
+def test_no_result_is_compared_if_some_are_missing():
+    answer = SERIES["against_baseline"].answer()
+    finding = finding_of("against_baseline", lambda *arguments: answer(*arguments)[::2])
+    assert finding.mistakes == ["wrong_form"] and finding.value is None and not finding.wrong
 
 
 WITHIN_ONE_QUESTION = [
