@@ -14,7 +14,10 @@ from tests.site.browsing import opened
 
 SAMPLE = {("en", "lstm"), ("ja", "gru"), ("ko", "rnn"), ("zh", "units")}  # for `make test`
 DECKS = [
-    pytest.param(edition.language, page, marks=() if (edition.language, page) in SAMPLE else pytest.mark.heavy)
+    pytest.param(
+        *(edition.language, page),
+        marks=() if (edition.language, page) in SAMPLE else pytest.mark.deep(f"slides {edition.language} {page}"),
+    )
     for edition in finished()
     for page in read(BOOK / ORIGINAL).road
 ]
