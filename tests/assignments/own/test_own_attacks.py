@@ -43,7 +43,7 @@ SEARCHES = {
         "found = text",
     "all texts": "import gc\n"
         "texts = [t for o in gc.get_objects() for t in gc.get_referents(o) if isinstance(t, str)]\n"
-        "text = [t for t in texts if 'h_new = (1 - ' + 'leak)' in t and 'def inputs' in t][0]",
+        "text = [t for t in texts if 'h_new = (1 - ' + 'share)' in t and 'def inputs' in t][0]",
 }  # fmt: skip
 LATE = {
     "frames": "import sys\n"
@@ -114,7 +114,7 @@ def test_a_job_holds_neither_the_file_nor_the_right_results(worker, visible):
     job = repr(listening.heard[0][0])
     assert verdict.points == 0 and "'h_new'" in job  # the name of the result, for messages about its form
     question = all_questions()["leaky_step"]
-    for secret in ("1 - leak", "tanh(", "MISTAKES", "old_share_lost", str(visible), question.right):
+    for secret in ("1 - share", "share = leak", "tanh(", "MISTAKES", "old_share_lost", str(visible), question.right):
         assert secret not in job, secret
     right = [number for outcome in judged_outcomes(question) for number in outcome]
     assert not [number for number in right if repr(number) in job]

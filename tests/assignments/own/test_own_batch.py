@@ -95,8 +95,8 @@ def test_the_page_s_file_becomes_grades(tmp_path, week, released, grade):
     feedback = page_of(tmp_path, "feedback/wrong.html")
     quoted = next(block for block in BLOCKS if "The smallest example" in block)
     assert all(line in feedback for line in [*quoted.splitlines(), "h_new should be"])
-    assert "What it answers is: leak is $a$, the share of the new value." in page_of(tmp_path, "feedback/other.html")
-    assert "h_new = leak * h + (1 - leak) * new" in page_of(tmp_path, "review/other.html")
+    assert "What it answers is: leak is a, the share of the new value." in page_of(tmp_path, "feedback/other.html")
+    assert "share = 1 - leak" in page_of(tmp_path, "review/other.html")
     assert "Nothing of the old state" not in page_of(tmp_path, "summary.html")
     assert "The new value does not see the state." in page_of(tmp_path, "summary.html")
     assert "leaky_step" in page_of(tmp_path, "questions.html")  # about the code of a right answer

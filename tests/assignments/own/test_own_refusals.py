@@ -9,8 +9,8 @@ from companion.check.engine import messages
 from companion.check.engine.question import ADDED
 from tests.assignments.own.page import FILE
 
-ANSWER = "h_new = (1 - leak) * h + leak * new"
-LOST = '"change": {"(1 - leak) * h + leak * new": "leak * new"}'
+ANSWER = "h_new = (1 - share) * h + share * new"
+LOST = '"change": {"(1 - share) * h + share * new": "share * new"}'
 # What is changed in the page's file, and what is said about it: the text of the line, and a part of the reason.
 REFUSED = {
     "not Python": ({"POINTS = 2": "POINTS = = 2"}, "POINTS", "this is not Python: invalid syntax"),
@@ -27,24 +27,24 @@ REFUSED = {
         {'"weight.T + h)": "weight.T)"': '"weight + h": "weight"'},
         '"change": {"weight + h', "does not occur in leaky_step"),
     "a text that is there twice": (
-        {'"weight.T + h)": "weight.T)"': '"leak": "h"'}, '"change": {"leak"', "'leak' occurs 4 times"),
+        {'"weight.T + h)": "weight.T)"': '"leak": "h"'}, '"change": {"leak"', "'leak' occurs 3 times"),
     "no words": ({'"says": "Nothing of the old state is kept.",': ""}, '"old_share_lost"', "lacks 'says'"),
     "an unknown part": ({'"says": "Nothing': '"say": "Nothing'}, '"old_share_lost"', "not with 'say'"),
     "no change": ({LOST + ",": ""}, '"old_share_lost"', "lacks 'change'"),
-    "a change that is not Python": ({'": "leak * new"': '": "leak *"'}, '"old_share_lost"', "is not Python"),
+    "a change that is not Python": ({'": "share * new"': '": "share *"'}, '"old_share_lost"', "is not Python"),
     "a change that names nothing": (
-        {'": "leak * new"': '": "leek * new"'}, '"old_share_lost"', "name 'leek' is not defined"),
+        {'": "share * new"': '": "chare * new"'}, '"old_share_lost"', "name 'chare' is not defined"),
     "a mistake that changes nothing": (
-        {'": "leak * new"': '": "h - leak * h + leak * new"'}, '"old_share_lost"', "so it would be graded as right"),
+        {'": "share * new"': '": "h - share * h + share * new"'}, '"old_share_lost"', "so it would be graded as right"),
     "a mistake that is there twice": (
         {LOST: '"change": {"x @ weight.T + h": "x @ weight.T"}'},
         '"old_share_lost"', "does the same as state_not_in_tanh"),
     "a mistake that is a variant": (
-        {'": "leak * new"': '": "leak * h + (1 - leak) * new"'}, '"old_share_lost"', "the same as variant_leak_of_old"),
+        {'": "share * new"': '": "share * h + (1 - share) * new"'}, '"old_share_lost"', "the same as variant_leak_of_old"),
     "a name of the checker": ({'"old_share_lost"': '"wrong_shape"'}, '"wrong_shape"', "the checker uses the name"),
     "one variant": (
-        {'"leak_of_new": {"asks": "`leak` is $a$, the share of the new value."},': ""}, "VARIANTS", "one variant"),
-    "no sentence": ({'"asks": "`leak` is $1 - a$, the share of the old state.",': ""}, '"leak_of_old"', "lacks 'asks'"),
+        {'"leak_of_new": {"asks": "`leak` is `a`, the share of the new value."},': ""}, "VARIANTS", "one variant"),
+    "no sentence": ({'"asks": "`leak` is `1 - a`, the share of the old state.",': ""}, '"leak_of_old"', "lacks 'asks'"),
     "an unknown argument": (
         {'"x": draw': '"y": draw'}, "def inputs", "inputs returns 'y', but the reference takes x, h"),
     "an argument left out": ({'"h": draw(batch, units),': ""}, "def inputs", "leaves out 'h' and not 'weight'"),
