@@ -3,11 +3,12 @@
 Requests for more threads or processes do nothing.
 
 worker.py disables recurrent layers in its process before any student's code runs. `disable_for(job)` then disables what
-the job's question forbids: attention, embedding, `one_hot`, autograd or other layers.
+the job's question forbids: attention, embedding, `one_hot`, scans, autograd or other layers.
 """
 
 import contextlib
 import ctypes
+import importlib
 import inspect
 import os
 import re
@@ -37,6 +38,11 @@ def forbids_attention(job):
     return any("attention" in name for name in job["forbidden"])
 
 
+def forbidden_scans(job):
+    """Return the modules of torch's scans, which are Python code, that the job's question forbids."""
+    return [name for name in job["forbidden"] if name.startswith("torch._higher_order_ops.")]
+
+
 def disable_for(job):
     """Disable what the job's question forbids."""
     disable_operations(re.compile("^({})$".format("|".join(map(re.escape, job["forbidden"]))) or "$^"))
@@ -49,6 +55,8 @@ def disable_for(job):
         disable_operations(ATTENTION)
         disable_python_attention()
         install_traps("attention")
+    for name in forbidden_scans(job):
+        disable_module(importlib.import_module(name))
     if job["autograd"]:
         disable_autograd()
         install_traps("autograd")
@@ -163,12 +171,20 @@ def disable_python_attention():
     for name, module in list(sys.modules.items()):
         if not name.startswith(ATTENTION_MODULES):
             continue
-        last = name == ATTENTION_MODULES[-1]
-        values = [module.multi_head_attention_forward] if last else vars(module).values()
-        methods = [method for value in values if isinstance(value, type) for method in vars(value).values()]
-        for value in [*values, *methods]:
-            if isinstance(value, types.FunctionType) and value.__module__ == name:
-                disable_function(value)
+        if name == ATTENTION_MODULES[-1]:
+            disable_function(module.multi_head_attention_forward)
+        else:
+            disable_module(module)
+
+
+def disable_module(module):
+    """Disable all functions that a module defines, and the methods of its classes."""
+    values = [*vars(module).values()]
+    methods = [method for value in values if isinstance(value, type) for method in vars(value).values()]
+    for value in [*values, *methods]:
+        function = getattr(value, "__func__", value)  # of a static method
+        if isinstance(function, types.FunctionType) and function.__module__ == module.__name__:
+            disable_function(function)
 
 
 def attention_files():
@@ -272,6 +288,8 @@ def hidden_files():
 def hidden_files_for(job):
     """Return the files that contain what the job's question asks for."""
     files = [] if job["layers"] else with_bytecode(Path(torch.__file__).parent / "nn/modules/rnn.py")
+    for name in forbidden_scans(job):
+        files += with_bytecode(Path(sys.modules[name].__file__))
     return files + (attention_files() if forbids_attention(job) else [])
 
 
