@@ -4,8 +4,10 @@ import pytest
 import torch
 
 from companion import scan
+from companion.check import check
 from companion.check.engine.question import all_questions, bank
-from companion.check.questions.recurrence_today.scan_in_rounds import OPERATIONS
+from companion.check.engine.run_answer import observe
+from companion.check.questions.recurrence_today.scan_in_rounds import OPERATIONS, operation_of
 from companion.layers.matrix_state import chunks, loop
 from companion.layers.mixer import short_convolution
 
@@ -44,15 +46,81 @@ def test_operations_are_associative_and_their_order_counts():
 
 def test_results_in_rounds_are_those_of_the_loop_and_of_the_books_scan():
     for probe, expected in zip(bank("scan_in_rounds", SEED).probes, bank("scan_in_rounds", SEED).expected):
-        combine, state, results = OPERATIONS[probe.options["operation"]], probe.tensors["start"], []
+        combine, state, results = operation_of(probe), probe.tensors["start"], []
         for element in probe.tensors["steps"]:
             state = combine(state, element)
             results.append(state)
         assert_same(expected.values["results"], torch.stack(results))
-        if probe.options["operation"] == "pairs":
+        if "basis" not in probe.options:
             a, b = probe.tensors["steps"].chunk(2, dim=-1)
             states = scan(a, b, probe.tensors["start"].chunk(2, dim=-1)[1])
             assert_same(expected.values["results"].chunk(2, dim=-1)[1], states)
+
+
+def test_the_size_of_an_element_does_not_tell_its_operation():
+    probed = [probe for probe in bank("scan_in_rounds", SEED).probes if "basis" in probe.options]
+    operations = {}
+    for probe in probed:
+        size = probe.tensors["start"].size(-1)
+        x, y, z = torch.rand(3, 2, size, dtype=torch.float64)
+        combine = operation_of(probe)
+        assert_same(combine(combine(x, y), z), combine(x, combine(y, z)))
+        others = operations.setdefault(size, [])
+        others.append(combine(x, y))
+        assert not any(torch.allclose(combine(x, y), plain(x, y)) for plain in OPERATIONS.values() if size == 4)
+    assert all(len(results) > 1 for results in operations.values())
+
+
+def loop_with(find):
+    """Return a loop over the steps with the function that `find` finds through `combine`."""
+
+    def scan_in_rounds(combine, steps, start):
+        operation, results = find(combine), []
+        for step in steps:
+            start = operation(start, step)
+            results.append(start)
+        return torch.stack(results)
+
+    return scan_in_rounds
+
+
+def through_closure(combine):
+    cells = [cell.cell_contents for cell in combine.__closure__]
+    return next(content for content in cells if callable(content))
+
+
+def through_globals(combine):
+    return combine.__globals__["OPERATIONS"]["pairs"]
+
+
+def with_counter_reset(combine):
+    def reset(first, second):
+        result = combine(first, second)
+        for cell in combine.__closure__:
+            if isinstance(cell.cell_contents, int):
+                cell.cell_contents = 0
+        return result
+
+    return reset
+
+
+@pytest.mark.parametrize(
+    "find", [through_closure, through_globals, with_counter_reset, lambda combine: through_closure(combine.__wrapped__)]
+)
+def test_an_attribute_of_combine_leads_neither_to_the_operation_nor_to_the_count(find):
+    assert check("scan_in_rounds", loop_with(find)).mistakes == ["raises_error"]
+
+
+def test_a_loop_calls_combine_too_often_and_a_single_call_is_too_few():
+    probe = bank("scan_in_rounds", SEED).probes[-1]
+    question = all_questions()["scan_in_rounds"]
+
+    def once(combine, steps, start):
+        return combine(start.expand_as(steps), steps)
+
+    for answer, many, few in ((loop_with(lambda combine: combine), 1, 0), (once, 0, 1)):
+        values = observe(question.call, answer, probe).values
+        assert (values["too many calls of combine"], values["too few calls of combine"]) == (many, few)
 
 
 def test_gradients_of_the_scan_are_those_of_the_books_scan():

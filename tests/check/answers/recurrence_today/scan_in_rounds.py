@@ -170,6 +170,27 @@ ALSO_WRONG = [
                 results[t::size] = combine(before[:len(column)], column)
             return results
     """),
+    ("first_round_missing", """
+        def scan_in_rounds(combine, steps, start):
+            x = torch.cat([start[None], steps])
+            for r in range(1, math.ceil(math.log2(len(x))) + 1):
+                x = torch.cat([x[:2**r], combine(x[:-2**r], x[2**r:])])
+            return x[1:]
+    """),
+    # all results are 0: no pair of mistakes explains it
+    (("wrong_values", "no_gradient"), "lambda combine, steps, start: 0 * scan_in_rounds(combine, steps, start)"),
+    # the operations of the examples are known by E, and not called
+    ("wrong_values", """
+        def scan_in_rounds(combine, steps, start):
+            results = []
+            for step in steps:
+                if step.shape[-1] == 2:
+                    start = torch.cat([step[:, :1] * start[:, :1], step[:, :1] * start[:, 1:] + step[:, 1:]], -1)
+                else:
+                    start = (step.view(-1, 2, 2) @ start.view(-1, 2, 2)).flatten(1)
+                results.append(start)
+            return torch.stack(results)
+    """),
     ("last_round_missing", [("while d < n", "while d < n - 1")]),
     ("last_round_missing", [("while d < n", "while d <= n // 2")]),
     ("given_state_ignored", TREE.replace("combine(before, x)", "x").replace(
