@@ -12,12 +12,23 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
+from companion.check.engine import messages
+
 FIELDS = {
     "POINTS": int, "STRETCH": bool, "MISTAKES": dict, "VARIANTS": dict, "GRADIENTS": bool, "READ": str, "LANGUAGE": str,
     "TEXTS": dict,
 }  # fmt: skip
 NAME = re.compile(r"[a-z]\w*", re.ASCII)
 PARTS = {"MISTAKES": {"change", "says", "advice", "read"}, "VARIANTS": {"asks", "change"}}
+NAMES_OF_LANGUAGES = {
+    "english": "en",
+    "japanese": "ja",
+    "korean": "ko",
+    "chinese": "zh",
+    "jp": "ja",
+    "kr": "ko",
+    "cn": "zh",
+}
 DEFINITIONS = ast.FunctionDef | ast.ClassDef
 
 
@@ -190,10 +201,11 @@ def own_line(error, path):
 
 def check_fields(file):
     """Raise Fault for a field that is missing, misspelled or of the wrong kind."""
-    for field in vars(file.module):
+    used = {node.id for node in ast.walk(file.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    for field in top_level_names(file.tree):
         near = get_close_matches(field, FIELDS, n=1, cutoff=0.8)
-        if field.isupper() and field not in FIELDS and near:
-            raise file.fault(f"there is no field {field}. Did you mean {near[0]}?", field)
+        if field.isupper() and field not in FIELDS and (near or field not in used):
+            raise file.fault(f"there is no field {field}. {nearest(field, FIELDS, quote=str)}", field)
     for field, kind in FIELDS.items():
         if not hasattr(file.module, field):
             if field == "POINTS":
@@ -202,7 +214,10 @@ def check_fields(file):
             raise file.fault(f"{field} should be of the type {kind.__name__}", field)
     if file.get("POINTS", 0) < 1:
         raise file.fault("POINTS should be at least 1", "POINTS")
+    if hasattr(file.module, "LANGUAGE"):
+        check_language(file, file.language, "LANGUAGE")
     for language, text in file.get("TEXTS", {}).items():
+        check_language(file, language, "TEXTS", language)
         if not is_text(language) or not is_text(text):
             raise file.fault(f"TEXTS[{language!r}] should be a text", "TEXTS", language)
     for field, parts in PARTS.items():
@@ -210,7 +225,7 @@ def check_fields(file):
             check_entry(file, field, name, entry, parts)
     variants = [*file.get("VARIANTS", {})]
     if len(variants) == 1:
-        raise file.fault("one variant is none: give at least two", "VARIANTS")
+        raise file.fault("VARIANTS has one entry. Give at least two, or none", "VARIANTS")
     if variants and file.module.VARIANTS[variants[0]].get("change"):
         raise file.fault("the first variant is the reference as it is, without `change`", "VARIANTS", variants[0])
 
@@ -220,11 +235,15 @@ def check_entry(file, field, name, entry, parts):
     where = f"{field}[{name!r}]"
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise file.fault(f"{where}: a name has a to z, digits and _ only", field, name)
-    if not isinstance(entry, dict) or not entry.keys() <= parts:
-        more = ", ".join(map(repr, entry.keys() - parts)) if isinstance(entry, dict) else repr(entry)
-        raise file.fault(f"{where} is a dictionary with {', '.join(sorted(parts))}, not with {more}", field, name)
+    if not isinstance(entry, dict):
+        raise file.fault(f"{where} should be a dictionary with {', '.join(sorted(parts))}, not {entry!r}", field, name)
+    for part in entry:
+        if part not in parts:
+            raise file.fault(f"{where} has the entry {part!r}. {nearest(part, sorted(parts))}", field, name)
     for part in ("says", "advice", "asks", "read"):
         texts = entry.get(part, "")
+        for language in texts if isinstance(texts, dict) else ():
+            check_language(file, language, field, name, part, language)
         texts = texts.values() if isinstance(texts, dict) else [texts]
         if not texts or not all(isinstance(text, str) for text in texts):
             raise file.fault(f"{where}[{part!r}] should be a text, or texts by language", field, name, part)
@@ -242,7 +261,41 @@ def check_entry(file, field, name, entry, parts):
     for old in change:
         if (count := file.answer_source.count(old)) != 1:
             times = "does not occur" if not count else f"occurs {count} times, not once,"
-            raise file.fault(f"{where}: {old!r} {times} in {file.answer.name}", field, name, "change", old)
+            reason = f"{where}: {old!r} {times} in {file.answer.name}"
+            if not count and occurs_outside(file, old):
+                reason += f". It occurs outside, and only {file.answer.name} itself can be changed"
+            raise file.fault(reason, field, name, "change", old)
+
+
+def check_language(file, language, *keys):
+    """Raise Fault if the checker has no words in a language. keys: where the file names it."""
+    known = messages.languages()
+    if language not in known:
+        near = NAMES_OF_LANGUAGES.get(str(language).lower(), str(language).lower()[:2])
+        hint = f"Did you mean {near!r}?" if near in known else f"There are {', '.join(map(repr, known))}"
+        raise file.fault(f"{keys[0]}: the checker has no language {language!r}. {hint}", *keys)
+
+
+def top_level_names(tree):
+    """Return the names that a file sets outside of functions."""
+    nodes = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    targets = [target for node in nodes for target in getattr(node, "targets", None) or [node.target]]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def occurs_outside(file, text):
+    """Return True if a text occurs in the file, but not in the reference, the task, or a table of changes."""
+    changes = [node for node in file.tree.body if {*top_level_names(ast.Module([node], []))} & {*PARTS}]
+    left_out = [file.tree.body[0], file.answer, *changes]
+    parts = [ast.get_source_segment(file.source, node) for node in file.tree.body if node not in left_out]
+    return any(text in part for part in parts)
+
+
+def nearest(name, names, quote=repr):
+    """Return the end of a sentence about an unknown name: the known one that is most like it, or all of them."""
+    if near := get_close_matches(str(name), names, n=1, cutoff=0.6):
+        return f"Did you mean {quote(near[0])}?"
+    return f"There are {', '.join(map(quote, names))}"
 
 
 def is_text(value):

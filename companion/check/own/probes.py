@@ -121,6 +121,8 @@ class ProbeMaker:
         try:
             return self.inputs(source, **sizes)
         except Exception as error:
+            if isinstance(error, AttributeError) and error.obj is source:
+                raise self.fault(f"draw has no `{error.name}`: use draw(…) or draw.whole(below, …)", error) from error
             listed = f" with {', '.join(f'{name}={size}' for name, size in sizes.items())}" if sizes else ""
             raise self.fault(f"inputs{listed} stops with {described(error)}", error) from error
 

@@ -22,6 +22,22 @@ REFUSED = {
     "no points": ({"POINTS = 2": ""}, "", "POINTS is missing"),
     "half points": ({"POINTS = 2": "POINTS = 0.5"}, "POINTS", "POINTS should be of the type int"),
     "zero points": ({"POINTS = 2": "POINTS = 0"}, "POINTS", "at least 1"),
+    "another name of a field": (
+        {"VARIANTS =": "VARIATIONS ="}, "VARIATIONS =", "no field VARIATIONS. Did you mean VARIANTS?"),
+    "an unknown language": (
+        {'LANGUAGE = "en"': 'LANGUAGE = "english"'}, "LANGUAGE", "no language 'english'. Did you mean 'en'?"),
+    "an unknown language of a text": (
+        {'"says": "Nothing of the old state is kept."': '"says": {"en": "Nothing.", "jp": "なし。"}'},
+        '"says": {"en"', "no language 'jp'. Did you mean 'ja'?"),
+    "an unknown language of the task": (
+        {"POINTS = 2": 'POINTS = 2\nTEXTS = {"xx": "Compute."}'}, "TEXTS", "There are 'en', 'ja', 'ko', 'zh'"),
+    "no field at all": ({"POINTS = 2": "POINTS = 2\nCOLOR = 1"}, "COLOR", "There are POINTS, STRETCH, MISTAKES"),
+    "an unknown way to draw": (
+        {'"x": draw(batch': '"x": draw.integers(batch'}, '"x": draw',
+        "draw has no `integers`: use draw(…) or draw.whole(below, …)"),
+    "a text that is outside only": (
+        {'"weight.T + h)": "weight.T)"': '"draw(units)": "1"'}, '"change": {"draw(units)',
+        "It occurs outside, and only leaky_step itself can be changed"),
     "a misspelled field": ({"MISTAKES =": "MISTAKE ="}, "MISTAKE =", "Did you mean MISTAKES?"),
     "a text that is not there": (
         {'"weight.T + h)": "weight.T)"': '"weight + h": "weight"'},
@@ -29,7 +45,9 @@ REFUSED = {
     "a text that is there twice": (
         {'"weight.T + h)": "weight.T)"': '"leak": "h"'}, '"change": {"leak"', "'leak' occurs 3 times"),
     "no words": ({'"says": "Nothing of the old state is kept.",': ""}, '"old_share_lost"', "lacks 'says'"),
-    "an unknown part": ({'"says": "Nothing': '"say": "Nothing'}, '"old_share_lost"', "not with 'say'"),
+    "an unknown part": (
+        {'"says": "Nothing': '"say": "Nothing'},
+        '"old_share_lost"', "has the entry 'say'. Did you mean 'says'?"),
     "no change": ({LOST + ",": ""}, '"old_share_lost"', "lacks 'change'"),
     "a change that is not Python": ({'": "share * new"': '": "share *"'}, '"old_share_lost"', "is not Python"),
     "a change that names nothing": (
@@ -40,10 +58,12 @@ REFUSED = {
         {LOST: '"change": {"x @ weight.T + h": "x @ weight.T"}'},
         '"old_share_lost"', "does the same as state_not_in_tanh"),
     "a mistake that is a variant": (
-        {'": "share * new"': '": "share * h + (1 - share) * new"'}, '"old_share_lost"', "the same as variant_leak_of_old"),
+        {'": "share * new"': '": "share * h + (1 - share) * new"'},
+        '"old_share_lost"', "the same as variant_leak_of_old"),
     "a name of the checker": ({'"old_share_lost"': '"wrong_shape"'}, '"wrong_shape"', "the checker uses the name"),
     "one variant": (
-        {'"leak_of_new": {"asks": "`leak` is `a`, the share of the new value."},': ""}, "VARIANTS", "one variant"),
+        {'"leak_of_new": {"asks": "`leak` is `a`, the share of the new value."},': ""},
+        "VARIANTS", "VARIANTS has one entry. Give at least two, or none"),
     "no sentence": ({'"asks": "`leak` is `1 - a`, the share of the old state.",': ""}, '"leak_of_old"', "lacks 'asks'"),
     "an unknown argument": (
         {'"x": draw': '"y": draw'}, "def inputs", "inputs returns 'y', but the reference takes x, h"),
