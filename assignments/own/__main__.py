@@ -18,6 +18,7 @@ from assignments.read.answers import Answer  # noqa: E402
 from assignments.sandbox.pool import Worker  # noqa: E402
 from assignments.words import words  # noqa: E402
 from companion.check.engine.question import bank  # noqa: E402
+from companion.check.own.build import entries  # noqa: E402
 
 
 def describe(file, question):
@@ -32,6 +33,8 @@ def describe(file, question):
         lines += [f"  variant {variant}"] if variant else []
         for name, numbers in mistakes.items():
             lines.append(f"  {name}: found by probe{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")
+        left_out = [name for name in entries(file, "MISTAKES") if name not in mistakes]
+        lines += [f"  {name}: left out, its text is changed in this variant" for name in left_out]
     return lines
 
 
@@ -53,7 +56,7 @@ def main():
     try:
         loaded = stored.use(arguments.folder)
     except ValueError as error:
-        parser.error(f"\n{error}")
+        sys.exit(str(error))
     worker, failed = Worker(stored.hidden_files()), False
     for file, question in loaded:
         print(*describe(file, question), sep="\n")

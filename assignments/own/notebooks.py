@@ -7,6 +7,7 @@ or `intro.ja.md` and so on, whose heading is the title of the assignment.
 import argparse
 import ast
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -153,7 +154,7 @@ def main():
     try:
         loaded = use(arguments.folder)
     except ValueError as error:
-        parser.error(f"\n{error}")
+        sys.exit(str(error))
     for path in write_notebooks(loaded, arguments.output):
         print(path)
 

@@ -3,27 +3,32 @@
 import hashlib
 import json
 import os
+import re
+from contextlib import suppress
 from pathlib import Path
 
 from assignments.own.trials import check_question
-from companion.check.engine.question import ADDED
+from assignments.read import folders
+from companion.check.engine.question import ADDED, all_questions
 from companion.check.own import build
 from companion.check.own.files import Fault, files_in
 from companion.check.own.notebook import VARIABLE
 
 FOLDER = "questions"  # among the grades
+# The assignment in `own_question("week_3", …)`, as it is stored in a notebook, on the same line or on the next one
+DECLARED = re.compile(r'own_question\((?:\\n|[\s",]){0,40}\\"([a-z0-9_]{1,60})\\"')
 USED: list = []  # the QuestionFiles of this run
 GIVEN: list = []  # those among them that were given, and not only stored with the grades
 
 
-def use(folders, output=None):
-    """Add the questions in these folders, and return their (file, question). Raise ValueError with all faults.
+def use(paths, output=None):
+    """Add the questions at these paths, and return their (file, question). Raise ValueError with all faults.
 
     output: the folder of the grades, whose own questions of other assignments are added, too: its pages name them.
     """
-    given = {assignment for folder in folders for assignment in files_in(folder)}
+    given = {assignment for folder in paths for assignment in files_in(folder)}
     kept = [folder for folder in stored_folders(output) if folder.name not in given] if output else []
-    loaded, faults = build.load([*folders, *kept]), []
+    loaded, faults = build.load([*paths, *kept]), []
     for file, question in loaded:
         if file.assignment in given:
             try:
@@ -35,8 +40,22 @@ def use(folders, output=None):
     build.add(loaded)
     USED[:] = [file for file, _ in loaded]
     GIVEN[:] = [file for file in USED if file.assignment in given]
-    os.environ[VARIABLE] = os.pathsep.join(str(Path(folder).resolve()) for folder in [*folders, *kept])
+    os.environ[VARIABLE] = os.pathsep.join(str(Path(folder).resolve()) for folder in [*paths, *kept])
     return [pair for pair in loaded if pair[0] in GIVEN]
+
+
+def unknown_assignments(submissions):
+    """Return the assignments that notebooks declare with `own_question` and that are not known, in their order.
+
+    submissions: paths. Only their notebooks are read, as text.
+    """
+    known, declared = {question.assignment for question in all_questions().values()}, []
+    for submission in submissions:
+        for file in folders.readable_files(folders.files(Path(submission))[0])[1]:
+            if file.suffix == ".ipynb":
+                with suppress(OSError):
+                    declared += DECLARED.findall(file.read_text(encoding="utf-8", errors="replace"))
+    return [name for name in dict.fromkeys(declared) if name not in known]
 
 
 def hash_files():

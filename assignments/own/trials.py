@@ -10,7 +10,7 @@ from companion.check.engine.run_answer import observe, seed
 from companion.check.own.build import entries
 from companion.check.own.files import Fault
 
-SEEDS = (0, 1, 2)  # of the probes on which a question is tried
+SEEDS = range(10)  # of the probes on which a question is tried
 NOTES = {
     "changed": "it changes its input in place: {names}",
     "settings": "it leaves settings of torch changed: {names}",
@@ -103,8 +103,8 @@ def revealing_probes(file, name, banks):
     if not all(wrong):
         lucky = sum(not numbers for numbers in wrong)
         raise file.fault(
-            f"{name} changes nothing on any probe in {lucky} of {len(wrong)} draws. Let `inputs` return more probes, or"
-            " larger ones",
+            f"{name} changes nothing on any probe in {lucky} of {len(wrong)} draws. Draw more numbers: give the"
+            " smallest size a larger default",
             *keys_of(file, name),
         )
     return sorted(set.intersection(*wrong)) or sorted(set.union(*wrong))

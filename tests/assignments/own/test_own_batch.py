@@ -4,12 +4,14 @@ import re
 import subprocess
 import sys
 
+import nbformat
 import pytest
+import torch
 
 from assignments import forget
 from assignments.own import __main__ as command
-from assignments.own import stored
-from companion.check.engine.question import ADDED, add_questions
+from assignments.own import notebooks, stored
+from companion.check.engine.question import ADDED, Draw, add_questions
 from tests.assignments.grading import put, rows
 from tests.assignments.own.page import BLOCKS, FILE, NOT_IN_TANH, OF_NEW, OF_OLD, filled
 from tests.project.paths import ROOT
@@ -126,6 +128,19 @@ def test_a_changed_file_is_graded_anew_and_stays_with_the_grades(tmp_path, week,
     assert {student for student, _ in rows(tmp_path / "grades")} == {"bo", "cy"}
 
 
+def test_a_batch_without_the_questions_names_them(tmp_path, week, released, grade):
+    notebook = released(week())
+    put(tmp_path / "sent", "ada", "week_3.ipynb", notebook)
+    nbformat.write(notebook, tmp_path / "sent" / "bo.ipynb")  # with a line of the file for each line of a cell
+    sent = [tmp_path / "sent" / "ada", tmp_path / "sent" / "bo.ipynb"]
+    assert stored.unknown_assignments(sent) == []
+    ADDED.clear()
+    add_questions([])
+    assert [stored.unknown_assignments([path]) for path in sent] == [["week_3"]] * 2
+    expected = "These notebooks ask questions of your own (week_3): add QUESTIONS=week_3\n"
+    assert expected in grade("--dry-run")
+
+
 @pytest.mark.heavy
 def test_layers_and_carried_errors(tmp_path, week, released, grade):
     folder = week(**{"1_leaky_step": ONE_VARIANT, "2_leaky_layer": LAYER})
@@ -153,6 +168,35 @@ def test_a_process_that_was_not_forked_knows_the_questions(week):
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert "leak_of_new" in done.stdout and "leak_of_old" in done.stdout, done.stderr
+
+
+def test_the_trial_names_a_mistake_that_a_variant_leaves_out(week):
+    share = '"change": {"share = leak": "share = 1"},'
+    file = FILE.replace('"change": {"(1 - share) * h + share * new": "share * new"},', share)
+    lines = command.describe(*stored.use([week(leaky_step=file)])[0])
+    second = lines[lines.index("  variant leak_of_old") :]
+    assert second[-1] == "  old_share_lost: left out, its text is changed in this variant"
+    assert sum("left out" in line for line in lines) == 1
+
+
+def test_a_refused_file_is_told_without_the_usage(week, monkeypatch):
+    folder = week(leaky_step=FILE.replace("POINTS = 2", ""))
+    monkeypatch.setattr("sys.argv", ["own", str(folder)])
+    for main in (command.main, notebooks.main):
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == f"{folder / 'leaky_step.py'}: POINTS is missing, such as POINTS = 2"
+
+
+def test_inputs_may_compute_with_what_is_drawn(week):
+    """Check what the page says about `inputs`."""
+    file = ONE_VARIANT.replace(
+        "draw(units),", "draw(units).sigmoid() * (draw.whole(5, units) == 1) + int(draw.whole(5)),"
+    )
+    assert file != ONE_VARIANT
+    _, question = stored.use([week(leaky_step=file)])[0]
+    leaks = torch.cat([probe.tensors["leak"] for seed in range(40) for probe in question.probes(Draw(seed))])
+    assert {*leaks.floor().int().tolist()} == {0, 1, 2, 3, 4} and (leaks % 1 > 0.25).any()
 
 
 def test_the_trial_prints_what_the_page_shows(week, monkeypatch, capsys):
