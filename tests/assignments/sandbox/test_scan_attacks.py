@@ -9,7 +9,7 @@ from companion.check import check
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.question import bank
 from companion.check.engine.run_answer import observe
-from tests.assignments.grading import judged
+from tests.assignments.grading import QUICK, judged
 
 HEAD = """
 import sys
@@ -88,3 +88,42 @@ def test_a_right_scan_is_right_in_the_sandbox(worker):
     notebook = nbformat.read("assignments/source/en/recurrence_today.ipynb", as_version=4)
     cells = {cell.id: cell.source for cell in notebook.cells}
     assert judged(worker, "scan_in_rounds", "import math\nimport torch\n" + cells["scan_in_rounds"]).ok
+
+
+DIFFERENCES = """
+import torch
+
+def scan_backward(a, b, h_0, grad_h):
+    def loss(a, b, h):
+        states = []
+        for a_t, b_t in zip(a, b):
+            h = a_t * h + b_t
+            states.append(h)
+        return (torch.stack(states) * grad_h).sum()
+
+    inputs, gradients = (a, b, h_0), []
+    for place, tensor in enumerate(inputs):
+        gradient = torch.zeros(tensor.numel())
+        for number in range(len(gradient)):
+            unit = torch.zeros(len(gradient))
+            unit[number] = 1
+            more = [one + unit.view_as(one) if one is tensor else one for one in inputs]
+            gradient[number] = loss(*more) - loss(*inputs)
+        gradients.append(gradient.view_as(tensor))
+    return tuple(gradients)
+"""
+
+
+def test_gradients_by_differences_run_out_of_time(worker):
+    """Check that one forward pass per number, which is exact as the loss is linear in each number, takes too long."""
+    verdict = judged(worker, "scan_backward", DIFFERENCES, limits=QUICK)
+    print(verdict.mistakes, verdict.paragraphs)
+    assert verdict.mistakes == ["time_limit"] and verdict.points == 0
+
+
+def test_gradients_by_differences_are_right_for_few_numbers():
+    namespace = {}
+    exec(DIFFERENCES, namespace)
+    probed = bank("scan_backward", 5)
+    for probe, expected in zip(probed.probes[:-1], probed.expected):
+        assert alike(expected, observe(probed.question.call, namespace["scan_backward"], probe)), probe.name

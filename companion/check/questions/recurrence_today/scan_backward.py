@@ -90,6 +90,10 @@ def probes(draw):
         tensors = {"a": a, "b": draw(T, N, D), "h_0": draw(N, D), "grad_h": draw(T, N, D)}
         return Probe(name, tensors, gradients=None)
 
+    # so many numbers that a forward pass for each runs out of time; factors near 1, so that no product becomes 0
+    many = probe("several", draw, 60, 10, 40)
+    many.tensors["a"] = 1 + many.tensors["a"] / 10
+
     return [
         probe("one_number", draw.few, 1, 1, 1),
         probe("two_steps", draw.few, 2, 1, 1),
@@ -98,6 +102,7 @@ def probes(draw):
         probe("several", draw, 3, 4, 2),
         # a step that forgets everything
         probe("several", draw, 6, 2, 3, zero=True),
+        many,
     ]
 
 
