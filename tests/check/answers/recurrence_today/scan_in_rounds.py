@@ -42,7 +42,7 @@ WRONG = {
                 results.append(state)
             return torch.stack(results)
     """,
-    "given_state_ignored": [*NO_START, (RETURN, "x")],
+    "start_ignored": [*NO_START, (RETURN, "x")],
     "later_step_first": [("combine(x[:n - d], x[d:])", "combine(x[d:], x[:n - d])")],
     "start_in_first_result_only": [
         *NO_START, (f"return {RETURN}", "return torch.cat([combine(start, x[0])[None], x[1:]])")],
@@ -193,7 +193,7 @@ ALSO_WRONG = [
     """),
     ("last_round_missing", [("while d < n", "while d < n - 1")]),
     ("last_round_missing", [("while d < n", "while d <= n // 2")]),
-    ("given_state_ignored", TREE.replace("combine(before, x)", "x").replace(
+    ("start_ignored", TREE.replace("combine(before, x)", "x").replace(
         "first = combine(torch.cat([before, second[:-1]]), x[0:even:2])",
         "first = torch.cat([x[:1], combine(second[:-1], x[2:even:2])]) if even > 2 else x[:1]")),
     ("begin_dropped", [("front = x[:d]", "front = torch.zeros_like(x[:d])")]),
