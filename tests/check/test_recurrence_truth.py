@@ -5,7 +5,7 @@ import torch
 
 from companion import scan
 from companion.check import check
-from companion.check.engine.question import all_questions, bank
+from companion.check.engine.question import Draw, all_questions, bank
 from companion.check.engine.run_answer import observe
 from companion.check.questions.recurrence_today.scan_in_rounds import OPERATIONS, operation_of
 from companion.layers.matrix_state import chunks, loop
@@ -35,6 +35,13 @@ def test_combined_steps_do_what_both_steps_do(variant):
         A_1, b_1, A_2, b_2 = (given[name] for name in ("A_1", "b_1", "A_2", "b_2"))
         for h in (torch.zeros_like(b_1), torch.rand_like(b_1)):
             assert_same(step(h, expected["A"], expected["b"]), step(step(h, A_1, b_1), A_2, b_2))
+
+
+def test_no_drawn_matrix_is_symmetric():
+    for seed in range(60):
+        for probe in all_questions()["combine_steps"].probes(Draw(seed)):
+            matrix = probe.tensors["A_2"]
+            assert matrix.size(-1) == 1 or not torch.equal(matrix, matrix.mT), seed
 
 
 def test_operations_are_associative_and_their_order_counts():

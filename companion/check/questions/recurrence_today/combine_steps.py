@@ -61,6 +61,8 @@ def probes(draw):
     def probe(name, draw, batch, size):
         shapes = {"A_1": (size, size), "b_1": (size,), "A_2": (size, size), "b_2": (size,)}
         tensors = {name: draw(batch, *shape) for name, shape in shapes.items()}
+        while size > 1 and torch.equal(tensors["A_2"], tensors["A_2"].mT):  # its columns would be its rows
+            tensors["A_2"] = draw(batch, size, size)
         return Probe(name, tensors, gradients=tuple(tensors))
 
     return [
