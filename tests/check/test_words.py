@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from book.tools import headings
 from companion.check import check
 from companion.check.__main__ import mistakes
 from companion.check.engine import messages
+from companion.check.engine.finding import Finding
 from companion.check.engine.question import all_questions
 from tests.check.small_answers import only_i_differs, right_gates
 
@@ -159,6 +161,21 @@ def test_pointer_is_translated_and_links_to_the_site(monkeypatch, short_vain_sea
     monkeypatch.setattr(messages, "places", lambda language: places)
     assert "”](https://example.org/book/en/lstm.html#six-equations)." in read("en")
     assert "forget” <https://example.org/book/en/lstm.html#six-equations>." in messages.as_text(read("en"))
+
+
+@pytest.mark.parametrize("site", ["", "https://example.org/"])
+def test_a_section_is_named_once(site, monkeypatch):
+    places = messages.places("en")
+    monkeypatch.setattr(messages, "places", lambda language: places | {"site": site})
+    of_section = {}
+    for place, (page, section) in places["places"].items():
+        of_section.setdefault((page, section), []).append(place)
+    (first, second), (third, _) = [cells[:2] for cells in of_section.values() if len(cells) > 1][:2]
+    question = replace(all_questions()["gates"], mistakes=dict(zip(("a", "b", "c"), (first, third, second))))
+    monkeypatch.setattr(messages, "of_mistake", lambda name, language: {"says": name, "advice": ""})
+    text = messages.FindingText(question, None, Finding(["a", "b", "c"], known=True), "en")
+    pages = [text.pointer(place) for place in (first, third)]
+    assert text.paragraphs()[-1] == text.say("read", places=text.listed(pages))
 
 
 def test_cells_belong_to_the_heading_above():

@@ -180,7 +180,11 @@ class FindingText:
         if set(finding.mistakes) <= NO_ANSWER:  # no chapter is about these
             return paragraphs
         read = [self.question.mistakes.get(name) or self.question.place for name in finding.mistakes]
-        pointers = [*map(self.pointer, dict.fromkeys(filter(None, read)))]  # a question of one's own may have none
+        # a question of one's own may have no place, and several places may be in one section
+        sections = {}
+        for place in filter(None, read):
+            sections.setdefault(tuple(places("en")["places"][place]), place)
+        pointers = [*map(self.pointer, sections.values())]
         return [*paragraphs, self.say("read", places=self.listed(pointers))] if pointers else paragraphs
 
     def about_network(self):
