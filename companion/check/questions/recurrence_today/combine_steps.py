@@ -38,6 +38,7 @@ MISTAKES = {
     "b_subtracted": (PLACE, CONSTANT, "times(A_2, b_1) - b_2"),
     "factors_added": (PLACE, FACTOR, "A_1 + A_2"),
     "factors_number_by_number": (ORDER, FACTOR, "A_1 * A_2"),
+    "factors_number_by_number~b_as_well": ("", FACTOR, "A_1 * A_2", CONSTANT, "A_2 * b_1 + b_2"),
     "first_factor_lost": (PLACE, FACTOR, "A_2"),
     "second_factor_lost": (PLACE, FACTOR, "A_1"),
     "b_returned_first": (PLACE, "return A, b", "return b, A"),

@@ -79,6 +79,8 @@ RIGHT = {
 }  # fmt: skip
 
 ALSO_WRONG = [
+    # as the chapter does for one number
+    ("factors_number_by_number", [(A, "A_2 * A_1"), (MOVED, "A_2 * b_1")]),
     ("wrong_form", [("return A, b", "return torch.cat([A, b[:, :, None]], dim=2)")]),
     ("raises_error", [(MOVED, "A_2 @ b_1")]),
     ("wrong_shape", [(".squeeze(2)", ".squeeze()")]),
