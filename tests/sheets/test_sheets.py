@@ -13,7 +13,6 @@ from book.editions import BOOK, editions, read
 from book.sheets import __main__ as command
 from book.sheets import chapters, document, on_site
 from book.sheets.document import PAPERS, SHEETS, make, read_words
-from book.site.browser import open_browser
 from book.site.extension.glossary import load
 from tests.project.paths import ROOT
 
@@ -143,8 +142,8 @@ def test_a_link_without_words_has_the_number_and_the_heading_of_its_section():
 
 
 @pytest.fixture(scope="module")
-def page():
-    with open_browser() as browser, browser.new_page() as page:
+def page(browser):
+    with browser.new_page() as page:
         yield page
 
 
