@@ -214,7 +214,8 @@ unrolled.inReference = (searchTerms) => {
   return { pages: pages.slice(0, 3), named: pages.some((page) => nameOf(page) === name), whole: asked !== name };
 };
 
-unrolled.asking = /^(assignment|index$|asked|teaching|glossary)/;
+unrolled.asking = /^(assignment|index$|asked|glossary)/;
+unrolled.forTeachers = /^(teaching|grading|project|own_question)$/;
 
 /* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
  * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most 0.25
@@ -248,7 +249,9 @@ unrolled.rank = (searchTerms) => {
   for (const page of pages) {
     const likeness = unrolled.bestNames.get(page.page)?.likeness ?? 0;
     page.score *= 1 + 0.5 * likeness ** 3;
-    if (likeness < 1 && unrolled.asking.test(docnames[page.page])) page.score *= 0.3; // chapters explain
+    if (likeness === 1) continue;
+    if (unrolled.asking.test(docnames[page.page])) page.score *= 0.3; // chapters explain
+    if (unrolled.forTeachers.test(docnames[page.page])) page.score *= 0.1; // and these pages name all topics
   }
   return pages.filter((page) => page.has > 0.25 * most).sort((a, b) => b.score - a.score);
 };
