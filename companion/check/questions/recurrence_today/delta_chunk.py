@@ -5,6 +5,7 @@ import torch
 from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
+from companion.check.questions.recurrence_today import chunk_probes
 
 
 def delta_chunk_reference(q, k, v, beta, S):
@@ -98,16 +99,7 @@ def probes(draw):
         tensors["S"] = draw(N, V, K)
         return Probe(name, tensors, gradients=tuple(tensors))
 
-    return [
-        probe("one_number", draw.few, 1, 1, 1, 1),
-        probe("two_steps", draw.few, 1, 2, 1, 1),
-        probe("batch_1", draw, 1, 4, 3, 2),
-        probe("several", draw, 2, 4, 3, 5),
-        # a size of 1 in a batch: `squeeze()` without an axis drops it
-        probe("several", draw, 3, 1, 2, 1),
-        # as many values as keys: to mistake one for the other raises no error
-        probe("several", draw, 3, 5, 2, 2),
-    ]
+    return chunk_probes(probe, draw)
 
 
 QUESTION = generate_question(

@@ -5,6 +5,7 @@ import torch
 from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
+from companion.check.questions.recurrence_today import chunk_probes
 
 
 def linear_chunk_reference(q, k, v, log_alpha, S):
@@ -108,14 +109,7 @@ def probes(draw):
         return Probe(name, tensors, gradients=tuple(tensors))
 
     return [
-        probe("one_number", draw.few, 1, 1, 1, 1),
-        probe("two_steps", draw.few, 1, 2, 1, 1),
-        probe("batch_1", draw, 1, 4, 3, 2),
-        probe("several", draw, 2, 4, 3, 5),
-        # a size of 1 in a batch: `squeeze()` without an axis drops it
-        probe("several", draw, 3, 1, 2, 1),
-        # as many values as keys: to mistake one for the other raises no error
-        probe("several", draw, 3, 5, 2, 2),
+        *chunk_probes(probe, draw),
         # gates so small that their product is 0
         probe("several", draw, 2, 5, 2, 3, forgets=3),
     ]
