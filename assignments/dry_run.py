@@ -86,6 +86,11 @@ def read_all(paths, wanted, workers):
     return {student: results[student] or unread | {"student": student} for student in paths}
 
 
+def worker_count(arguments, jobs):
+    """Return how many processes the command uses for some jobs."""
+    return max(1, min(arguments.workers or os.cpu_count() or 1, jobs))
+
+
 def known_assignments(students, paths, arguments):
     """Return {student: assignments}: of what is stored, and of submissions that are new or have changed."""
     known, unread = {}, {}
@@ -96,7 +101,7 @@ def known_assignments(students, paths, arguments):
         path = paths.get(student)
         if path and cache.hash_files(path) not in [entry.get("files") for entry in entries]:
             unread[student] = path
-    workers = max(1, min(arguments.workers or os.cpu_count() or 1, len(unread)))
+    workers = worker_count(arguments, len(unread))
     for student, result in read_all(unread, arguments.assignment, workers).items():
         known[student] += result["assignments"]
     return {student: [*dict.fromkeys(names)] for student, names in known.items()}
@@ -104,7 +109,7 @@ def known_assignments(students, paths, arguments):
 
 def print_dry_run(batch, course, arguments):
     """Print what grading would find. batch: a `Batch` that is dry. course: class list and due dates, or None."""
-    workers = max(1, min(arguments.workers or os.cpu_count() or 1, len(batch.submissions)))
+    workers = worker_count(arguments, len(batch.submissions))
     results = read_all(batch.submissions, arguments.assignment, workers)
     print(f"{len(results)} submission{'s' * (len(results) != 1)}")
     usual = cache.most_common_assignment(results.values())
@@ -141,7 +146,7 @@ def print_estimate(batch, results, usual, arguments):
     if not batch.todo:
         print("Nothing is left to grade. Nothing was written.")
         return
-    workers = max(1, min(arguments.workers or os.cpu_count() or 1, len(batch.todo)))
+    workers = worker_count(arguments, len(batch.todo))
     shares = {}
     for student in batch.todo:
         names = results[student]["assignments"] or usual
