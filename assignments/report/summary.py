@@ -27,7 +27,7 @@ OTHER_PAGES = {
 STYLE = """
 .share { width: 7rem; height: .8rem; vertical-align: -.1rem; background: light-dark(#d9dee3, #3a3f47); }
 .some { fill: light-dark(#8fb8d0, #4a7389); } label { display: block; margin-bottom: .6rem; } td p { margin: 0; }
-#everyone td:not(:first-child) { white-space: nowrap; } @media print { #everyone th, td code { overflow-wrap: anywhere; } .share { width: 4rem; } }
+#everyone td:not(:first-child) { white-space: nowrap; } @media print { #everyone th, td code { overflow-wrap: anywhere; } #everyone table { font-size: .62rem; } #everyone td { padding-right: .15rem; } #everyone td:last-child { white-space: normal; } .share { width: 4rem; } }
 input { font: inherit; color: inherit; background: inherit; border: 1px solid light-dark(#767c84, #8d949d); border-radius: 4px; padding: .2rem .5rem; max-width: 100%; }
 """  # noqa: E501
 # The filter hides rows without the typed text; arrow keys move to the next row's link or fold.

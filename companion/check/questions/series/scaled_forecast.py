@@ -69,6 +69,11 @@ MISTAKES = {
 }  # fmt: skip
 
 
+def rows_of(scaled):
+    """Return what the model reads as a table, also if it reads a single step."""
+    return scaled if scaled.dim() > 1 else scaled.view(1, -1)
+
+
 def call(answer, probe, outcome):
     """Call the answer with a model, and record what it has read. Each forecast depends on the steps before it."""
     series, read = inputs_of(probe, ())["series"], []
@@ -76,7 +81,7 @@ def call(answer, probe, outcome):
     def model(scaled):
         scaled = torch.as_tensor(scaled)
         read.append(scaled.detach().clone())
-        steps = torch.atleast_2d(scaled) @ probe.tensors["weight"]
+        steps = rows_of(scaled) @ probe.tensors["weight"]
         counts = torch.arange(1, len(steps) + 1).view(-1, *[1] * (steps.dim() - 1))
         return (steps + steps.cumsum(0) / counts).view(scaled.shape[:-1])
 
@@ -89,7 +94,7 @@ def call(answer, probe, outcome):
         return  # what is returned is no forecast
     if read:
         calls = read[:1] if all(map(read[0].equal, read)) else read  # the same call again changes nothing
-        outcome.values |= values({"scaled": torch.cat([*map(torch.atleast_2d, calls)])})
+        outcome.values |= values({"scaled": torch.cat([*map(rows_of, calls)])})
     table = table_of(returned)
     outcome.values |= values(named(returned if table is None else table, "forecasts"))
 
