@@ -20,7 +20,7 @@ BOOK = ROOT / "book"
 NOTEBOOKS = sorted(BOOK.glob("*/*.ipynb"))
 ASSIGNMENTS = sorted(ROOT.glob("assignments/source/*/*.ipynb"))
 PAGES = re.findall(r"- file: book/en/(\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
-OTHERS = "why assignments asked teaching project grading own_question glossary".split()
+OTHERS = "why assignments asked teaching project grading own_question glossary about".split()
 CHAPTERS = [page for page in PAGES if page not in (*OTHERS, editions.REFERENCE)]
 # Chapters that build what torch has, or train a layer of the companion, and prove it equal to torch's.
 PROVED = set(
