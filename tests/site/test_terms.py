@@ -1,16 +1,17 @@
 """Test that each term is named in its cell in all languages, and that translations use the words of the glossary."""
 
 import functools
+import itertools
 import re
 
 import pytest
 
 from book.editions import finished
-from book.site.extension.glossary import load
+from book.site.extension import glossary
 from book.tools import translations
 
 FINISHED = [edition.language for edition in finished()]
-TERMS = load()
+TERMS = glossary.load()
 PAGES = {language: translations.pages(language) for language in ("en", *translations.editions())}
 
 
@@ -86,6 +87,42 @@ def test_the_glossary_shows_nouns(language, particle):
     """Check that no shown word has an object: a phrase with a verb belongs under `forms`."""
     words = [word for term in TERMS for word in term.get(language, ())]
     assert [word for word in words if re.search(particle, word)] == []
+
+
+def in_order(language):
+    """Return the words of the glossary of an edition by letter: [(letter, words)]."""
+    words = sorted((term[language][0] for term in TERMS), key=lambda word: glossary.sort_key(language, word))
+    by_letter = itertools.groupby(words, lambda word: glossary.first_letter(language, word))
+    return [(letter, [*group]) for letter, group in by_letter]
+
+
+def test_japanese_terms_have_readings():
+    """Check that each word with kanji or Latin letters has its kana, so that it stands in its place, and no other."""
+    words = {term["ja"][0] for term in TERMS}
+    assert {word for word in words if not re.fullmatch("[ぁ-ヶー]+", word)} == set(glossary.readings())
+    assert all(re.fullmatch("[ぁ-んー]+", glossary.kana(word)) for word in words)
+
+
+def test_chinese_terms_are_common_characters():
+    """Check that GB 18030 has the first character of each word in the order of pronunciation: in its first level."""
+    words = [glossary.pinyin_key(term["zh"][0])[:2] for term in TERMS if not term["zh"][0][0].isascii()]
+    assert len(words) > 100 and [word for word in words if not "啊".encode("gb18030") <= word < b"\xd8\xa1"] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "letters", "letter", "some"),
+    [
+        ("en", "ABCDEFGHIKLMNOPQRSTUVW", "B", ["backpropagation through time", "baseline", "batch"]),
+        ("ja", glossary.KANA, "な", ["ナイーブベイズ", "入力", "入力ゲート", "ニュートン法", "のぞき穴結合"]),
+        ("ko", ["A–Z", *"ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"], "ㅋ", ["커리큘럼 학습", "쿼리"]),
+        ("zh", "BCDFGHJKLMNOPQSTWXYZ", "O", ["耦合门"]),
+    ],
+)
+def test_glossary_has_the_order_of_the_language(language, letters, letter, some):
+    """Check that each letter occurs once, in order, and one of them word for word."""
+    found = in_order(language)
+    assert [found_letter for found_letter, _words in found] == [*letters]
+    assert dict(found)[letter][: len(some)] == some
 
 
 def test_no_term_twice():
