@@ -1,7 +1,11 @@
 """Proof that a scratch module equals its counterpart in `torch.nn`: outputs, states and gradients are compared."""
 
+import os
+import tomllib
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import torch
@@ -19,6 +23,8 @@ from companion.layers.transformer import TransformerEncoderLayer
 # The largest difference in float64, and in float32 as a share of the tensor's largest number.
 ABSOLUTE_BOUND = 1e-10
 RELATIVE_BOUND = 1e-5
+
+WORDS = tomllib.loads((files("companion") / "proof.toml").read_text(encoding="utf-8"))  # language → words
 
 EMBEDDINGS = nn.Embedding | Embedding
 LINEAR = nn.Linear | Linear
@@ -48,13 +54,19 @@ class Comparison(list[Row]):
     """The rows of a comparison. It prints bounds instead of digits, so that it prints the same on every machine.
 
     rows: a `Row` for each tensor, with `tensor` (its name), `shape`, `difference`, `bound` and `ok`. bound_text: what
-    it prints for a difference within its bound. Shapes: the `shape` of a row is a tuple such as (5, 3, 20). No error is
-    raised for a difference: `ok` is False.
+    it prints for the bound; by default 1e-10, or a share of the largest number where the bounds of the rows are shares.
+    language: of the printed words ("en", "ja", "ko" or "zh"); by default the environment's UNROLLED_LANGUAGE, or
+    English. Shapes: the `shape` of a row is a tuple such as (5, 3, 20). No error is raised for a difference: `ok` is
+    False.
     """
 
-    def __init__(self, rows: Iterable[Row], bound_text: str) -> None:
+    def __init__(self, rows: Iterable[Row], bound_text: str | None = None, language: str | None = None) -> None:
         super().__init__(rows)
-        self.bound_text = bound_text
+        self._words = WORDS.get(language or os.environ.get("UNROLLED_LANGUAGE", "en"), WORDS["en"])
+        if bound_text is None and any(row.bound != ABSOLUTE_BOUND for row in self):
+            self._within = self._words["below_share"].format(f"{RELATIVE_BOUND:.0e}")
+        else:
+            self._within = self._words["below"].format(bound_text or f"{ABSOLUTE_BOUND:.0e}")
 
     @property
     def ok(self) -> bool:
@@ -62,20 +74,27 @@ class Comparison(list[Row]):
         return all(row.ok for row in self)
 
     def _cells(self):
-        yield "tensor", "shape", "largest difference"
+        yield self._words["head"]
         for row in self:
             shape = "(" + ", ".join(map(str, row.shape)) + ")"
-            yield row.tensor, shape, f"below {self.bound_text}" if row.ok else f"{row.difference:.1g}: DIFFERENT"
+            different = self._words["different"].format(f"{row.difference:.1g}")
+            yield row.tensor, shape, self._within if row.ok else different
 
     def __repr__(self) -> str:
         cells = list(self._cells())
-        widths = [max(len(row[k]) for row in cells) for k in range(3)]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in cells)
+        widths = [max(_width(row[k]) for row in cells) for k in range(3)]
+        lines = ("  ".join(c + " " * (w - _width(c)) for c, w in zip(row, widths)) for row in cells)
+        return "\n".join(line.rstrip() for line in lines)
 
     def _repr_markdown_(self) -> str:
         head, *rows = self._cells()
         lines = ["| " + " | ".join(head) + " |", "|:--|:--|:--|"]
         return "\n".join(lines + [f"| `{name}` | {shape} | {difference} |" for name, shape, difference in rows])
+
+
+def _width(text):
+    """Return the number of columns of a text in a fixed-width font, where Chinese characters take two."""
+    return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
 
 
 def compare(
@@ -84,6 +103,7 @@ def compare(
     input: Tensor | PackedSequence | tuple[Tensor, ...] | None = None,
     state: Tensor | tuple[Tensor, ...] | None = None,
     seed: int = 0,
+    language: str | None = None,
     **call: Any,
 ) -> Comparison:
     """Run a scratch module and its counterpart, of torch or of the companion, on the same numbers; compare all results.
@@ -92,7 +112,8 @@ def compare(
     weights of `reference` are copied into `scratch`. input, state: the arguments of both; random where None (only
     recurrent layers get a state; the input of attention is a tuple, query, key and value). call: further
     arguments by name, such as masks. seed: of the random input, the state, the loss and, for modules in training mode
-    with dropout, the masks.
+    with dropout, the masks. language: of the printed words ("en", "ja", "ko" or "zh"); by default that of the
+    environment's UNROLLED_LANGUAGE, or English.
 
     The loss is a sum of all outputs and final states with random weights, so that every number counts in the gradients.
     Returns a `Comparison`, one `Row` for `output`, each final state, the gradient of the input and of each initial
@@ -114,7 +135,7 @@ def compare(
     for name, value in theirs.items():
         bound = ABSOLUTE_BOUND if exact else RELATIVE_BOUND * float(value.abs().max()) if value.numel() else 0.0
         rows.append(Row(name, tuple(value.shape), _difference(ours.get(name), value), bound))
-    return Comparison(rows, f"{ABSOLUTE_BOUND:.0e}" if exact else f"{RELATIVE_BOUND:.0e} of the largest")
+    return Comparison(rows, language=language)
 
 
 def _random(like, shape, generator):

@@ -38,6 +38,8 @@ TEXTS_FOR_STUDENTS = {"says", "advice", "asks"}
 CHECKER = {"check", "progress", "student", "variant"}
 # Pages whose texts differ: each edition speaks about its own language. tests/site/test_about.py compares the rest.
 OWN_TEXTS = {"about#page"}
+# Functions and classes of companion.proof, whose argument `language` is the edition's. English cells do without it.
+COMPARED = {"compare", "Comparison"}
 # Cells whose code differs: settings of the edition.
 OWN_CODE = {
     "attention#settings",
@@ -105,6 +107,8 @@ def normalised_code(source):
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "language" and isinstance(node.value, ast.Constant):
             node.value.value = ORIGINAL if node.value.value in languages else node.value.value
+        if is_call(node, COMPARED):
+            node.keywords = [word for word in node.keywords if word.arg != "language"]
         if is_check(node):
             node.keywords = [
                 word for word in node.keywords if word.arg != "lang" or constant(word.value) not in languages
@@ -115,7 +119,13 @@ def normalised_code(source):
 
 
 def is_check(node):
+    """Return whether a node calls the checker."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CHECKER
+
+
+def is_call(node, names):
+    """Return whether a node calls one of these functions, by its name alone or as an attribute."""
+    return isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None)) in names
 
 
 def constant(node):

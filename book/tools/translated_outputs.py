@@ -9,12 +9,18 @@ import ast
 import html
 import itertools
 import re
+import tomllib
+import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from book.editions import ORIGINAL
+
 NOT_COMPARED = "execution_count", "metadata", "traceback"  # keys of an output
-PICTURES = Path(__file__).resolve().parents[2] / "companion" / "figures" / "pictures"
+COMPANION = Path(__file__).resolve().parents[2] / "companion"
+PICTURES = COMPANION / "figures" / "pictures"
+COMPARISON = tomllib.loads((COMPANION / "proof.toml").read_text(encoding="utf-8"))  # language → words of `compare`
 WIDGET = "application/vnd.jupyter.widget-view+json"  # has a random name
 SVG = "image/svg+xml"
 # Arguments and methods of matplotlib, and of companion.page.pictures, that write words into a plot.
@@ -298,8 +304,11 @@ def output_follows(english, translated, output, own, language):
     text, printed = output.pop("text", None), own.pop("text", None)
     if SVG in output.get("data", {}):
         output["data"] = {**output["data"], SVG: translate_plot(output["data"][SVG], english, translated)}
-    if "data" in output and f'language="{language}"' in translated:
-        output["data"] = {kind: own_picture(value, language) for kind, value in output["data"].items()}
+    if f'language="{language}"' in translated:
+        if "data" in output:
+            output["data"] = {kind: own_value(value, language) for kind, value in output["data"].items()}
+        if text is not None:
+            text = own_comparison(text, language)
     if output != own or (text is None) != (printed is None):
         return False
     return text is None or text_follows(text, printed, english, translated)
@@ -313,9 +322,50 @@ def visible(output):
     return shown
 
 
-def own_picture(value, language):
-    """Return an edition's picture of an interactive figure for the English one, and everything else as it is."""
-    return pictures(language).get(value, value)
+def own_value(value, language):
+    """Return an edition's form of what an English cell displays: an interactive figure, or a table of `compare`."""
+    return own_comparison(pictures(language).get(value, value), language)
+
+
+def own_comparison(text, language):
+    """Return a text in which the tables of `compare`, aligned or in Markdown, have an edition's words."""
+    english, own = COMPARISON[ORIGINAL], COMPARISON.get(language)
+    if not isinstance(text, str) or own is None:
+        return text
+    head = re.compile(r"(\| )?" + r"( \| |  +)".join(map(re.escape, english["head"])) + r"( \|)?")
+    lines = text.split("\n")
+    for start, line in enumerate(lines):
+        if head.fullmatch(line):
+            stop = next((k for k in range(start, len(lines)) if not lines[k]), len(lines))
+            rows = [re.split(r" +\| | {2,}", line) for line in lines[start:stop]]
+            rows = [own["head"], *([*cells[:-1], own_difference(cells[-1], own)] for cells in rows[1:])]
+            if line.startswith("|"):
+                rows[0] = [f"| {rows[0][0]}", *rows[0][1:-1], f"{rows[0][-1]} |"]
+                lines[start:stop] = [" | ".join(row) for row in rows]
+            else:
+                lines[start:stop] = aligned(rows)
+    return "\n".join(lines)
+
+
+def own_difference(difference, own):
+    """Return a difference in a table of `compare` in the words `own`. English: "below 1e-10", with " |" in Markdown."""
+    for name in ("below_share", "below", "different"):
+        pattern = re.escape(COMPARISON[ORIGINAL][name]).replace(r"\{\}", r"(\S+)")
+        if match := re.fullmatch(rf"{pattern}( \|)?", difference):
+            return own[name].format(match[1]) + (match[2] or "")
+    return difference
+
+
+def aligned(rows):
+    """Return the lines of a table as `compare` prints it. Chinese characters are as wide as two others."""
+    widths = [max(map(width, column)) for column in zip(*rows)]
+    lines = ("  ".join(cell + " " * (most - width(cell)) for cell, most in zip(row, widths)) for row in rows)
+    return [line.rstrip() for line in lines]
+
+
+def width(text):
+    """Return the number of columns of a text in a fixed-width font."""
+    return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
 
 
 @cache

@@ -11,6 +11,7 @@ from companion import compare
 from companion.layers.lstm import LSTMStep
 from companion.layers.rnn import ElmanStep
 from companion.layers.step import Weights
+from companion.proof import WORDS, Comparison, Row
 from tests.layers.torch_comparison import pair
 
 
@@ -37,6 +38,25 @@ def test_prints_bounds_and_no_digits():
     assert str(exact).splitlines()[1].split() == ["output", "(5,", "3,", "5)", "below", "1e-10"]
     assert "| `output` | (5, 3, 5) | below 1e-10 |" in exact._repr_markdown_()
     assert "below 1e-05 of the largest" in str(compare(*pair("RNN", 3, 5)))
+    assert "below 2 of 3" in str(Comparison(exact, "2 of 3"))
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_prints_the_words_of_a_language(language, monkeypatch):
+    """Check words, columns of equal width with Chinese characters as two, and the environment's language."""
+    words, encoding = WORDS[language], "cp949" if language == "ko" else "gbk"
+    table = compare(*pair("LSTMCell", 3, 5, dtype=torch.float64), language=language)
+    first, second, *_ = table._repr_markdown_().splitlines()
+    assert first == f"| {' | '.join(words['head'])} |" and second.count("|") == 4
+    lines = [line.encode(encoding) for line in str(table).splitlines()]
+    last = words["below"].format("1e-10").encode(encoding)
+    assert len({line.index(last) for line in lines[1:]}) == 1
+    assert lines[1].index(last) == lines[0].index(words["head"][-1].encode(encoding))
+    assert words["below_share"].format("1e-05") in str(compare(*pair("RNN", 3, 5), language=language))
+    wrong = Row("h", (1,), float("inf"), 1e-10)
+    assert words["different"].format("inf") in str(Comparison([wrong], language=language))
+    monkeypatch.setenv("UNROLLED_LANGUAGE", language)
+    assert str(Comparison(table)) == str(table)
 
 
 def test_copies_the_weights():

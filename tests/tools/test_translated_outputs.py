@@ -1,10 +1,13 @@
 """Test that a translated cell's outputs follow from the English ones exactly if only labels are replaced."""
 
 import pytest
+import torch
 from nbformat.v4 import new_code_cell, new_output
+from torch import nn
 
 from book.tools import translated_cells, translations
-from book.tools.translated_outputs import pictures
+from book.tools.translated_outputs import COMPARISON, pictures
+from companion import compare
 
 EPOCHS = 'for n in range(2):\n    print(f"epoch {n}: {n / 2:.1f}", end="  ")\nprint(f"\\nheld out: {0.5:.0%} right")'
 EPOCHS_JA = (
@@ -147,6 +150,33 @@ def test_a_figure_has_the_picture_of_its_language():
     assert follows(figure("en", english), figure("ja", own))
     assert not follows(figure("en", english), figure("ja", english))
     assert not follows(figure("en", english), figure("ko", own))
+
+
+@pytest.mark.parametrize("language", ["ja", "ko", "zh"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_table_of_compare_has_the_words_of_its_language(language, dtype):
+    """Check tables that are displayed and printed, and that a table in English, or with another number, is refused."""
+
+    def table(language, own=True, **options):
+        rows = compare(nn.Linear(3, 2, dtype=dtype), nn.Linear(3, 2, dtype=dtype), language=language if own else "en")
+        argument = "" if language == "en" else f', language="{language}"'
+        printed = new_output("stream", text=f"{rows}\n\n{rows}\n".replace("weight", options.get("weight", "weight")))
+        data = {"text/plain": repr(rows), "text/markdown": rows._repr_markdown_()}
+        return f"compare(ours, theirs{argument})", [printed, new_output("execute_result", data)]
+
+    assert follows(table("en"), table(language), language)
+    assert not follows(table("en"), table(language, own=False), language)
+    assert not follows(table("en"), table(language, weight="width"), language)
+    assert not follows(table("en"), table("ko" if language == "ja" else "ja"), language)
+
+
+def test_no_translation_shows_a_table_of_compare_in_english():
+    head = COMPARISON["en"]["head"][-1]
+    for language in translations.editions():
+        for page, path in translations.pages(language).items():
+            for cell in translations.read(path):
+                shown = str([[output.get("text"), output.get("data")] for output in cell.get("outputs", [])])
+                assert f"{head}\\n" not in shown and f"{head} |" not in shown, f"{language}/{page}#{cell.id}"
 
 
 def test_only_some_chapters_need_their_own_run():
