@@ -2,7 +2,6 @@
 
 import os
 import tomllib
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -19,6 +18,7 @@ from companion.layers.linear import Linear
 from companion.layers.recurrent import RNNBase, RNNCellBase
 from companion.layers.sequence_layer import SequenceLayer
 from companion.layers.transformer import TransformerEncoderLayer
+from companion.words import fit, width
 
 # The largest difference in float64, and in float32 as a share of the tensor's largest number.
 ABSOLUTE_BOUND = 1e-10
@@ -82,19 +82,14 @@ class Comparison(list[Row]):
 
     def __repr__(self) -> str:
         cells = list(self._cells())
-        widths = [max(_width(row[k]) for row in cells) for k in range(3)]
-        lines = ("  ".join(c + " " * (w - _width(c)) for c, w in zip(row, widths)) for row in cells)
+        widths = [max(width(row[k]) for row in cells) for k in range(3)]
+        lines = ("  ".join(map(fit, row, widths)) for row in cells)
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_markdown_(self) -> str:
         head, *rows = self._cells()
         lines = ["| " + " | ".join(head) + " |", "|:--|:--|:--|"]
         return "\n".join(lines + [f"| `{name}` | {shape} | {difference} |" for name, shape, difference in rows])
-
-
-def _width(text):
-    """Return the number of columns of a text in a fixed-width font, where Chinese characters take two."""
-    return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
 
 
 def compare(

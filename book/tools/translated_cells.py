@@ -9,6 +9,7 @@ from functools import cache
 
 from book.editions import ORIGINAL
 from book.editions import editions as all_editions
+from book.output_words import parse
 from book.tools.translated_outputs import label_nodes, outputs_follow
 
 # Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language. Such a
@@ -100,7 +101,7 @@ def differences(page, original, cell, edition, functions=NO_FUNCTIONS):
 @cache  # English cells are compared with those of each edition
 def normalised_code(source):
     """Return a cell's code without comments, docstrings, printed labels and the edition's language, for comparison."""
-    tree = ast.parse(source)
+    tree = parse(source)
     for label in label_nodes(tree):
         label.value = ""
     languages = {edition.language for edition in all_editions()}

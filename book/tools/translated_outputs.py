@@ -9,18 +9,12 @@ import ast
 import html
 import itertools
 import re
-import tomllib
-import unicodedata
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-from book.editions import ORIGINAL
+from book.output_words import asks_for_names, own_comparison, own_names, own_value, parse, squeeze
 
 NOT_COMPARED = "execution_count", "metadata", "traceback"  # keys of an output
-COMPANION = Path(__file__).resolve().parents[2] / "companion"
-PICTURES = COMPANION / "figures" / "pictures"
-COMPARISON = tomllib.loads((COMPANION / "proof.toml").read_text(encoding="utf-8"))  # language → words of `compare`
 WIDGET = "application/vnd.jupyter.widget-view+json"  # has a random name
 SVG = "image/svg+xml"
 # Arguments and methods of matplotlib, and of companion.page.pictures, that write words into a plot.
@@ -113,7 +107,7 @@ def label_nodes(tree):
 @cache
 def labels(source):
     """Return the labels of a cell's code, in order."""
-    return tuple(node.value for node in label_nodes(ast.parse(source)))
+    return tuple(node.value for node in label_nodes(parse(source)))
 
 
 def templates(tree):
@@ -160,21 +154,28 @@ class Pattern(NamedTuple):
     own: list[str | None]
     changes: bool  # whether the labels differ
     ends: bool  # whether the line ends here
+    language: str | None = None  # of names among the values; lines then have no runs of blanks
 
     def replace(self, match):
         """Return the line with the edition's labels for a match of the English one."""
-        values = iter(match.groups())
-        return "".join(next(values) if text is None else text for text in self.own)
+        values = (own_names(value, self.language) if self.language else value for value in match.groups())
+        line = "".join(next(values) if text is None else text for text in self.own)
+        return squeeze(line) if self.language else line
 
     def join(self, other):
         """Return the pattern of a line that another `print` goes on with."""
         english = re.compile(self.english.pattern + other.english.pattern)
-        return Pattern(english, self.own + other.own, self.changes or other.changes, other.ends)
+        return Pattern(english, self.own + other.own, self.changes or other.changes, other.ends, self.language)
+
+    def named(self, language):
+        """Return the pattern for lines whose values have names, which are those of the edition in the translation."""
+        blanks = re.sub(r"(?:\\ )+", " *", self.english.pattern)
+        return self._replace(english=re.compile(blanks), language=language)
 
 
 def template_pairs(english, translated):
     """Return pairs of what the prints of two cells write."""
-    return list(zip(templates(ast.parse(english)), templates(ast.parse(translated)), strict=True))
+    return list(zip(templates(parse(english)), templates(parse(translated)), strict=True))
 
 
 def replace_headers(text, english, translated):
@@ -205,7 +206,7 @@ def patterns(english, translated):
 def plot_words(english, translated):
     """Return how texts in a plot change: whole label → the other edition's, and pairs for labels that are f-strings."""
     whole, patterns = {}, []
-    trees = ast.parse(english), ast.parse(translated)
+    trees = parse(english), parse(translated)
     for label, own in zip(labels(english), labels(translated), strict=True):
         whole |= zip(label.split("\n"), own.split("\n"))
     for nodes in zip(*([node for call in ast.walk(tree) for node in plotted(call)] for tree in trees), strict=True):
@@ -251,6 +252,9 @@ def split_lines(template):
 def line_follows(line, own, cell_patterns):
     """Return whether a printed line is the English one with its labels replaced."""
     unchanged = line == own
+    if language := next((pattern.language for pattern in cell_patterns), None):
+        own = squeeze(own)
+        unchanged = own_names(line, language) == own
     for pattern in cell_patterns:
         if not pattern.ends:  # another `print` goes on with this line
             match = pattern.english.match(line)
@@ -270,17 +274,22 @@ def line_follows(line, own, cell_patterns):
 
 def own_matches(pattern, line, own):
     """Return whether some values make the pattern the English line and, with the other labels, the edition's."""
+    if pattern.language:
+        return pattern.replace(pattern.english.fullmatch(line)) == own
     groups = itertools.count(1)
     same = "".join(rf"\{next(groups)}" if text is None else re.escape(text) for text in pattern.own)
     return re.fullmatch(f"{pattern.english.pattern}\0{same}", f"{line}\0{own}") is not None
 
 
-def text_follows(text, own, english, translated):
+def text_follows(text, own, english, translated, language):
     """Return whether a printed text is the English one with its labels replaced."""
-    if labels(english) == labels(translated):
+    named = asks_for_names(translated)
+    if labels(english) == labels(translated) and not named:
         return text == own
     lines, others = replace_headers(text, english, translated).split("\n"), own.split("\n")
     cell_patterns = patterns(english, translated)
+    if named:
+        lines, cell_patterns = [*map(squeeze, lines)], [pattern.named(language) for pattern in cell_patterns]
     return len(lines) == len(others) and all(
         line_follows(line, other, cell_patterns) for line, other in zip(lines, others)
     )
@@ -311,7 +320,7 @@ def output_follows(english, translated, output, own, language):
             text = own_comparison(text, language)
     if output != own or (text is None) != (printed is None):
         return False
-    return text is None or text_follows(text, printed, english, translated)
+    return text is None or text_follows(text, printed, english, translated, language)
 
 
 def visible(output):
@@ -320,60 +329,3 @@ def visible(output):
     if "data" in shown:
         shown["data"] = {kind: value for kind, value in shown["data"].items() if kind != WIDGET}
     return shown
-
-
-def own_value(value, language):
-    """Return an edition's form of what an English cell displays: an interactive figure, or a table of `compare`."""
-    return own_comparison(pictures(language).get(value, value), language)
-
-
-def own_comparison(text, language):
-    """Return a text in which the tables of `compare`, aligned or in Markdown, have an edition's words."""
-    english, own = COMPARISON[ORIGINAL], COMPARISON.get(language)
-    if not isinstance(text, str) or own is None:
-        return text
-    head = re.compile(r"(\| )?" + r"( \| |  +)".join(map(re.escape, english["head"])) + r"( \|)?")
-    lines = text.split("\n")
-    for start, line in enumerate(lines):
-        if head.fullmatch(line):
-            stop = next((k for k in range(start, len(lines)) if not lines[k]), len(lines))
-            rows = [re.split(r" +\| | {2,}", line) for line in lines[start:stop]]
-            rows = [own["head"], *([*cells[:-1], own_difference(cells[-1], own)] for cells in rows[1:])]
-            if line.startswith("|"):
-                rows[0] = [f"| {rows[0][0]}", *rows[0][1:-1], f"{rows[0][-1]} |"]
-                lines[start:stop] = [" | ".join(row) for row in rows]
-            else:
-                lines[start:stop] = aligned(rows)
-    return "\n".join(lines)
-
-
-def own_difference(difference, own):
-    """Return a difference in a table of `compare` in the words `own`. English: "below 1e-10", with " |" in Markdown."""
-    for name in ("below_share", "below", "different"):
-        pattern = re.escape(COMPARISON[ORIGINAL][name]).replace(r"\{\}", r"(\S+)")
-        if match := re.fullmatch(rf"{pattern}( \|)?", difference):
-            return own[name].format(match[1]) + (match[2] or "")
-    return difference
-
-
-def aligned(rows):
-    """Return the lines of a table as `compare` prints it. Chinese characters are as wide as two others."""
-    widths = [max(map(width, column)) for column in zip(*rows)]
-    lines = ("  ".join(cell + " " * (most - width(cell)) for cell, most in zip(row, widths)) for row in rows)
-    return [line.rstrip() for line in lines]
-
-
-def width(text):
-    """Return the number of columns of a text in a fixed-width font."""
-    return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-
-
-@cache
-def pictures(language):
-    """Return the English picture → the edition's picture, for interactive figures."""
-    translated = {}
-    for english in PICTURES.glob("*.en.svg"):
-        own = english.with_name(english.name.replace(".en.", f".{language}."))
-        if own.exists():
-            translated[english.read_text(encoding="utf-8")] = own.read_text(encoding="utf-8")
-    return translated

@@ -13,10 +13,11 @@ from tests.project.paths import ROOT, files
 # Each room → the other rooms that it may import.
 ROOMS = {
     "companion.layers": set(),
-    "companion.proof": {"companion.layers"},
+    "companion.proof": {"companion.layers", "companion.words"},
     "companion.extra": set(),
+    "companion.words": set(),
     "companion.page": {"companion.extra"},
-    "companion.learning": {"companion.layers", "companion.extra"},
+    "companion.learning": {"companion.layers", "companion.extra", "companion.words"},
     "companion.bench": {"companion.layers", "companion.learning", "companion.proof"},
     "companion.export": {"companion.layers"},
     "companion.check": {"companion.layers"},
@@ -39,6 +40,7 @@ ROOMS = {
     "book.editions": set(),
     "book.moved": {"book.editions"},
     "book.chapter_headings": {"book.editions"},
+    "book.output_words": {"book.editions", "companion.words"},
 }
 ROOMS["assignments.report"] = ROOMS["assignments.grade"] | {"assignments.grade"}
 ROOMS["assignments.lms"] = ROOMS["assignments.report"] | {"assignments.report"}
@@ -64,6 +66,7 @@ ROOMS["book.sheets"] |= {"book.site.browser", "book.site.extension.mathematics"}
 ROOMS["book.site"] |= {"book.site.browser", "book.site.extension.mathematics", "book.sheets"}
 ROOMS["book.exam"] = {"book.editions", "book.questions", "book.site", "book.site.browser"}
 ROOMS["book.tools"] = {
+    "book.output_words",
     "book.site.browser",
     "book.editions",
     "book.chapter_headings",
@@ -88,6 +91,7 @@ OUTSIDE = {
     "companion.layers": {"torch"},
     "companion.proof": {"torch"},
     "companion.extra": set(),
+    "companion.words": set(),
     "companion.bench": {"torch"},
     "companion.export": {"torch", "onnx"},
     "companion.check": {"torch"},

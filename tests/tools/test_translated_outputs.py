@@ -5,8 +5,8 @@ import torch
 from nbformat.v4 import new_code_cell, new_output
 from torch import nn
 
+from book.output_words import COMPARISON, pictures
 from book.tools import translated_cells, translations
-from book.tools.translated_outputs import COMPARISON, pictures
 from companion import compare
 
 EPOCHS = 'for n in range(2):\n    print(f"epoch {n}: {n / 2:.1f}", end="  ")\nprint(f"\\nheld out: {0.5:.0%} right")'
@@ -168,6 +168,33 @@ def test_a_table_of_compare_has_the_words_of_its_language(language, dtype):
     assert not follows(table("en"), table(language, own=False), language)
     assert not follows(table("en"), table(language, weight="width"), language)
     assert not follows(table("en"), table("ko" if language == "ja" else "ja"), language)
+
+
+NAMED = 'for kind in kinds:\n    print(f"{kind:12}{x:6.2f}  rate", f"{more:>9}")'
+NAMED_JA = 'for kind in kinds:\n    print(f"{ja(kind, 12)}{x:6.2f}  率", f"{ja(more, \'>9\')}")'
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "own", "expected"),
+    [
+        (NAMED_JA, "linear        1.50  rate    linear\n", "線形          1.50  率      線形\n", True),
+        (NAMED_JA, "linear        1.50  rate    linear\n", "線形          1.60  率      線形\n", False),
+        (NAMED_JA, "linear        1.50  rate    linear\n", "linear        1.50  率      線形\n", False),
+        (NAMED_JA, "linear        1.50  rate    linear\n", "線形          1.50  率      線形\n\n", False),
+        (NAMED_JA, "other         1.50  rate    linear\n", "other         1.50  率      線形\n", True),
+        (NAMED_JA.replace("12", "13"), "linear        1.50  rate      x\n", "線形          1.50  率      x\n", False),
+        (
+            NAMED_JA.replace("ja(kind", "ja(kinds"),
+            "linear        1.50  rate      x\n",
+            "線形     1.50  率   x\n",
+            False,
+        ),
+        (f"from companion.words import ja\n{NAMED_JA}", "linear  1.50  rate  x\n", "線形  1.50  率  x\n", True),
+    ],
+)
+def test_names_of_the_companion_are_those_of_the_language(code, text, own, expected):
+    cells = ((source, [new_output("stream", text=printed)]) for source, printed in ((NAMED, text), (code, own)))
+    assert follows(*cells) is expected
 
 
 def test_no_translation_shows_a_table_of_compare_in_english():
