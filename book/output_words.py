@@ -26,8 +26,12 @@ class Plain(ast.NodeTransformer):
         return None if node.module == words.__name__ else node
 
     def visit_FormattedValue(self, node):
-        if is_naming(node.value) and len(node.value.args) == 2:
-            node.format_spec = ast.JoinedStr([ast.Constant(str(node.value.args[1].value))])
+        if is_naming(node.value):
+            name, *columns = node.value.args
+            if isinstance(name, ast.Constant):  # a label, which is the edition's in its code
+                name.value = words.translate(name.value, language=node.value.func.id)
+            if columns:
+                node.format_spec = ast.JoinedStr([ast.Constant(str(columns[0].value))])
         return self.generic_visit(node)
 
     def visit_Call(self, node):

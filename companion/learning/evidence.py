@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from companion.words import fit
+
 FOLDER = Path(str(files("companion.learning") / "evidence"))
 Spread = namedtuple("Spread", "mean lowest highest count")
 
@@ -64,8 +66,8 @@ def row(name: str, tries: list[list[float]], note: str = "") -> str:
     columns = [statistics.mean(column) for column in zip(*tries, strict=True)]
     means = [statistics.mean(numbers) for numbers in tries]
     shown = [*columns, statistics.mean(means)] if len(columns) > 1 else columns
-    spread = f"{min(means):.2f} to {max(means):.2f}" if len(tries) > 1 else ""
-    return f"{name:22}{''.join(f'{number:7.2f}' for number in shown)}  {spread:14}{note}".rstrip()
+    spread = f"{min(means):.2f}–{max(means):.2f}" if len(tries) > 1 else ""
+    return f"{fit(name, 22)}{''.join(f'{number:7.2f}' for number in shown)}  {spread:12}{note}".rstrip()
 
 
 def store(name: str, version: Any, runs: Iterable[dict[str, Any]]) -> None:

@@ -153,6 +153,6 @@ def test_what_the_chapter_says_of_the_tank():
 def test_a_row_has_the_means_of_columns_and_the_range_of_seeds():
     assert (
         evidence.row("RNN", [[1.0, 3.0], [2.0, 5.0]], "rate 0.1").split()
-        == "RNN 1.50 4.00 2.75 2.00 to 3.50 rate 0.1".split()
+        == "RNN 1.50 4.00 2.75 2.00–3.50 rate 0.1".split()
     )
     assert evidence.row("linear", [[0.626]]).split() == ["linear", "0.63"]
