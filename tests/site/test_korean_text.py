@@ -35,4 +35,4 @@ def test_perplexities_of_two_editions():
         (loaded,) = cell("language_model", "text-loaded", language).outputs
         assert re.search(rf"KneserNey +\d+ +{perplexity} ", table.text)
         assert re.search(rf"(?<!\d){characters}(?!\d)", loaded.text.splitlines()[0])
-        assert perplexity in said and f"{characters}가지" in said
+        assert perplexity in said and f"{characters}개" in said
