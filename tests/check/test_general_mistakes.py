@@ -13,6 +13,7 @@ from companion.check import check
 from companion.check.__main__ import mistakes
 from companion.check.engine.finding import GENERAL
 from companion.check.engine.question import all_questions
+from tests.check.answers.series.scaled_forecast import PROGRAM as SCALED_FORECAST
 from tests.check.programs import finding_of
 from tests.check.small_answers import cell, only_i_differs, right_gates
 from tests.project.sampling import UNKNOWN
@@ -60,6 +61,7 @@ GENERALLY_WRONG = {
     "raises_error": lambda x, *rest: right_gates(x.T @ x, *rest) + 1,
     "no_gradient": lambda *arguments: [gate.detach() for gate in right_gates(*arguments)],
     "not_a_number": lambda *arguments: [gate / 0 * 0 for gate in right_gates(*arguments)],
+    "infinite": lambda *arguments: [gate + torch.inf for gate in right_gates(*arguments)],
     "wrong_shape": lambda *arguments: [gate.sum(0) for gate in right_gates(*arguments)],
     "wrong_values": only_i_differs,
     "wrong_gradient": lambda x, *rest: right_gates(x.detach(), *rest),
@@ -84,6 +86,48 @@ def test_values_are_compared_if_a_change_in_place_leaves_no_gradients(answer, mi
     """A changed input alone leaves half of the points."""
     changing = changes_what_the_gradient_needs(answer)
     assert finding_of("gates", changing, seconds=UNKNOWN, watched=False).mistakes == mistakes
+
+
+class Forgetful(dict):
+    """Notes that keep nothing."""
+
+    def __setitem__(self, name, note):
+        pass
+
+
+def changes_back(series):
+    series *= 2
+    series /= 2
+
+
+def changes_and_forges_notes(series):
+    series += 1
+    frame = sys._getframe()
+    while frame:
+        outcome = frame.f_locals.get("outcome")
+        if hasattr(outcome, "notes"):
+            outcome.notes = Forgetful()
+        frame = frame.f_back
+
+
+def changes_the_original(series):
+    series += 1
+    frame = sys._getframe(1)
+    while frame:
+        for tensor in frame.f_locals.values():
+            if isinstance(tensor, torch.Tensor) and tensor.shape == series.shape:
+                tensor.copy_(series)
+        frame = frame.f_back
+
+
+@pytest.mark.parametrize("change", [changes_back, changes_and_forges_notes, changes_the_original])
+def test_a_hidden_change_in_place_is_noted(change):
+    def scaled_forecast(model, series, learned):
+        result = SCALED_FORECAST.answer()(model, series.clone(), learned)
+        change(series)
+        return result
+
+    assert finding_of("scaled_forecast", scaled_forecast).mistakes == ["changes_its_input"]
 
 
 def renamed(module):

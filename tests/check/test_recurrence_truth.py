@@ -125,9 +125,23 @@ def test_a_loop_calls_combine_too_often_and_a_single_call_is_too_few():
     def once(combine, steps, start):
         return combine(start.expand_as(steps), steps)
 
-    for answer, many, few in ((loop_with(lambda combine: combine), 1, 0), (once, 0, 1)):
-        values = observe(question.call, answer, probe).values
-        assert (values["too many calls of combine"], values["too few calls of combine"]) == (many, few)
+    for answer, said in ((loop_with(lambda combine: combine), 1), (question.truth, 0), (once, -1)):
+        assert observe(question.call, answer, probe).values["calls of combine"] == said
+
+
+def test_values_taken_for_keys_in_a_step_of_the_delta_rule_are_seen():
+    def delta_step(S, q, k, v, beta):
+        rows = [S[:, row] for row in range(k.size(1))]  # there are as many as numbers in a value
+        u = [beta * (v[:, row] - (rows[row] * k).sum(1)) for row in range(len(rows))]
+        new = torch.stack([old + u_row[:, None] * k for old, u_row in zip(rows, u)], dim=1)
+        return torch.stack([(row * q).sum(1) for row in new.unbind(1)], dim=1), new
+
+    assert check("delta_step", delta_step).mistakes == ["raises_error"]
+    for name, variant in all_questions()["delta_step"].variants.items():
+        for probe in (variant.probes(Draw(0))[number] for number in (2, 5)):
+            values, keys = (probe.tensors[name].size(1) for name in "vk")
+            rows, columns = (values, keys) if name.startswith("values") else (keys, values)
+            assert values != keys and probe.tensors["S"].shape[1:] == (rows, columns)
 
 
 def test_gradients_of_the_scan_are_those_of_the_books_scan():

@@ -13,6 +13,10 @@ from companion.check.engine import messages
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import Draw, all_questions, bank
 from tests.check.answers.lstm.gates import PROGRAM as GATES_PROGRAM
+from tests.check.answers.recurrence_today.linear_chunk import PROGRAM as LINEAR_CHUNK
+from tests.check.answers.recurrence_today.read_piece import PROGRAM as READ_PIECE
+from tests.check.answers.recurrence_today.scan_backward import PROGRAM as SCAN_BACKWARD
+from tests.check.answers.recurrence_today.scan_in_rounds import PROGRAM as SCAN_IN_ROUNDS
 from tests.check.answers.rnn.rnn_step import PROGRAM as RNN_STEP
 from tests.check.answers.rnn.windows import PROGRAM as WINDOWS
 from tests.check.lstm_answers import CELL, GATES
@@ -63,7 +67,7 @@ def test_error_has_its_line():
 def test_an_unknown_mistake_is_described(short_vain_search):
     finding = finding_of("gates", only_i_differs, seconds=UNKNOWN)
     assert not finding.known and finding.value == "i" and finding.first == (0, 2)
-    assert finding.wrong == ["i", "second_i"] and finding.right == ["one_number", "batch_1"]
+    assert finding.wrong == ["i", "second_i"] and finding.right == ["batch_1"]
     assert "row 0, unit 2" in repr(check("gates", only_i_differs))
 
 
@@ -98,6 +102,7 @@ STOPPED = {
     "squeezed": ("gates", lambda x, h, *weights: right_gates(x, h.squeeze(), *weights)),
     "product": ("gates", lambda x, h, weight_ih, *rest: right_gates(x, h, weight_ih.T, *rest)),
     "broadcast": ("gates", lambda x, h, weight_ih, *rest: right_gates(x + x.sum(1), h, weight_ih, *rest)),
+    "index": ("gates", lambda x, *rest: right_gates(x[len(x)], *rest)),
     "shapes": ("gates", lambda *given: torch.stack(right_gates(*given)).reshape(7, 7)),
 }
 
@@ -106,7 +111,98 @@ STOPPED = {
 def test_error_gets_advice(name, short_vain_search):
     result = check(*STOPPED[name])
     assert result.mistakes == ["raises_error"]
-    assert [key for key, advice in messages.words("en")["errors"].items() if advice in repr(result)] == [name]
+    more = {"product": ["product_with_weight"], "broadcast": ["broadcast_column"]}.get(name, [])
+    assert advised(result) == [name, *more]
+
+
+def advised(result):
+    return [key for key, advice in messages.words("en")["errors"].items() if advice in repr(result)]
+
+
+def test_advice_about_weights_and_columns_is_given_only_where_they_are(short_vain_search):
+    result = check("combine_steps", lambda A_1, b_1, A_2, b_2: (A_2 @ A_1, A_2 @ b_1 + b_2))
+    assert advised(result) == ["product"] and "weight" not in repr(result)
+
+    def pairs(combine, steps, start):
+        return torch.stack([combine(steps[0::2], steps[1::2]), steps[1::2]])
+
+    assert advised(check("scan_in_rounds", pairs)) == ["broadcast"]
+
+
+def test_results_given_before_an_error_are_not_called_wrong(short_vain_search):
+    text = repr(check("combine_steps", lambda A_1, b_1, A_2, b_2: (A_2 @ A_1, A_2 @ b_1 + b_2)))
+    assert "Wrong: `b`.\nRight: `A`." in text
+    piece = READ_PIECE.answer([("weight[:, j]", "weight[j]")])  # stops wherever D is less than W
+    text = repr(check("read_piece", piece))
+    assert "`raises_error`" in text and "Wrong: `h`, the output of piece 0" in text and "`before`, `h`" not in text
+    assert "An example:" in text and "The smallest example:" not in text  # it stops on a smaller one
+
+
+def test_a_stream_that_ended_early_lists_what_it_gave(short_vain_search):
+    piece = READ_PIECE.answer([("return states, rest", "return states + 1, rest.repeat(1, 2, 1)")])
+    text = repr(check("read_piece", piece))
+    assert "`wrong_shape`" in text and "Wrong: `before`, the output of piece 0." in text and "Right" not in text
+    assert text.count("should have the shape") == 1
+
+
+def test_a_long_text_of_an_error_ends_with_a_sentence_or_a_word():
+    for text, end in (("One sentence. " * 40, "One sentence."), ("word " * 100, "word …")):
+
+        def stops(*arguments, text=text):
+            raise ValueError(text)
+
+        shown = finding_of("gates", stops, seconds=UNKNOWN).error["text"]
+        assert shown.endswith(end) and 250 < len(shown) <= 302
+
+
+def test_infinite_numbers_have_no_size_and_are_not_called_nan(short_vain_search):
+    text = repr(check("gates", lambda *given: [gate + torch.inf for gate in right_gates(*given)]))
+    assert "`infinite`" in text and "by up to" not in text and "e+308" not in text and "nan" not in text
+
+    def later_nan(x, *rest):
+        i, *others = right_gates(x, *rest)
+        return (i / 0 * 0 if len(x) > 1 else i + 1, *others)
+
+    assert check("gates", later_nan).mistakes == ["wrong_values"]
+
+
+TRAITS = {
+    "no_zero_factor": ("scan_backward", SCAN_BACKWARD, [("dh * states[t]", "dh * states[t] * (a[t] != 0)")]),
+    "no_zero_product": ("linear_chunk", LINEAR_CHUNK, [("dim=1)\n    gamma", "dim=1).clamp(-9)\n    gamma")]),
+    "one_step": ("linear_chunk", LINEAR_CHUNK, [("total = torch", "total = log_alpha if C < 3 else 2 * torch")]),
+    "one_step_pieces": ("read_piece", READ_PIECE, [("u = 0\n", "u = t / 3\n")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trait", TRAITS)
+def test_traits_of_pieces_factors_and_chunks(trait, short_vain_search):
+    question, program, edits = TRAITS[trait]
+    text = repr(check(question, program.answer(edits)))
+    assert messages.words("en")["traits"][trait] in text and "batch is 1" not in text
+
+
+@pytest.mark.parametrize("language", messages.languages())
+def test_numbers_of_calls_and_operations_are_in_the_language(language, short_vain_search):
+    values, said, options = (messages.words(language)[table] for table in ("values", "sentences", "options"))
+    loop = repr(
+        check("scan_in_rounds", SCAN_IN_ROUNDS.answer(SCAN_IN_ROUNDS.wrong["rounds_as_many_as_steps"]), language)
+    )
+    assert said["calls of combine 1"] in loop and options["calls allowed"].format(value=28) in loop
+    text = repr(check("scan_in_rounds", lambda combine, steps, start: start + steps.cumsum(0), language))
+    assert values["calls of combine"] in text and options["operation pairs"] in text
+    assert not re.search(r"`(basis|operation|calls|too)\b", loop + text)
+
+
+def test_names_that_are_not_code_have_words():
+    tables = messages.words("en")
+    for question in [question for question in all_questions().values() if question.probes]:
+        probed = bank(question.name, 0)
+        text = messages.FindingText(question, probed, None, "en")
+        names = {name for outcome in probed.expected for name in outcome.values if not name.startswith("grad of ")}
+        options = {name for probe in probed.probes for name in probe.options}
+        names = {name for name in names if " " in name and not set(name) & set("([+")}  # the others are code
+        assert not [name for name in names if f"`{name}`" in text.value_name(name)], question.name
+        assert not [name for name in options if " " in name and name not in tables["options"]], question.name
 
 
 def test_cut_gradient_is_one_mistake_and_another_is_named_besides(short_vain_search):
@@ -133,7 +229,7 @@ def test_advice_names_the_probe_with_the_error(short_vain_search):
     assert "It stops, for one, with `x` = (3, 4), `h` = (3, 5)," in text and "Run the smallest example" not in text
 
 
-def test_traits_are_right_only_if_all_probes_with_them_are_right(short_vain_search):
+def test_a_trait_is_named_only_if_exactly_the_right_probes_have_it(short_vain_search):
     probed = bank("bidirectional", 0)
 
     def right_traits(wrong_probes):
@@ -143,8 +239,10 @@ def test_traits_are_right_only_if_all_probes_with_them_are_right(short_vain_sear
                 got[number].values["output"] = got[number].values["output"] + 1
         return diagnose(probed, got, seconds=0).right
 
-    assert right_traits({"several"}) == ["two_steps", "batch_1", "one_layer", "no_state"]
-    assert right_traits({"two_steps", "several"}) == ["no_state"]
+    assert {probe.name for probe in probed.probes} == {"two_steps", "batch_1", "one_layer", "no_state", "several"}
+    assert right_traits({"one_layer", "no_state", "several"}) == ["batch_1"]
+    assert right_traits({"two_steps", "batch_1", "one_layer", "several"}) == ["no_state"]
+    assert right_traits({"several"}) == right_traits({"two_steps", "several"}) == []
 
 
 def test_exchanged_gates_are_described_as_order_of_use_or_of_weights():

@@ -124,6 +124,13 @@ def test_missing_words_of_a_language_are_english(tmp_path):
     assert tables["axes"] == english["axes"] and tables["mistakes"].keys() == english["mistakes"].keys()
 
 
+def test_advice_with_a_window_says_where_it_begins():
+    for language in messages.languages():
+        for name in ("target_in_window", "target_one_late"):
+            said = messages.of_mistake(name, language)["advice"].partition("`series[k +")[0]
+            assert re.search(r"\bk\b|k(?=[に에から开])", said), (language, name)
+
+
 def test_every_axis_has_words():
     axes = messages.words("en")["axes"]
     for question in all_questions().values():

@@ -17,8 +17,8 @@ MAX_COMPARED = 2000  # numbers of an answer: each is compared with each right on
 PAIRS_EXTENDED = 200  # pairs to which a third mistake is added
 # Probes with a batch of one. In `batch_1` it is the only size that is 1.
 BATCH_OF_ONE = ("one_number", "two_steps", "batch_1")
-# A probe is named after a trait that other probes may have as well: "right with one layer" is true only if no probe
-# with one layer is wrong.
+# A probe is named after a trait that other probes may have as well: "right with one layer" is said only if all probes
+# with one layer are right, and no other.
 TRAITS = {
     "batch_1": lambda probe: probe.name in BATCH_OF_ONE,
     "no_state": lambda probe: not {"h", "h_0"} & probe.tensors.keys(),
@@ -29,6 +29,10 @@ TRAITS = {
     "one_direction": lambda probe: not probe.options.get("bidirectional"),
     "no_projection": lambda probe: not probe.options.get("proj_size"),
     "equal_lengths": lambda probe: len(probe.tensors["lengths"].unique()) == 1,
+    "one_step": lambda probe: "v" in probe.tensors and probe.tensors["v"].size(1) == 1,
+    "one_step_pieces": lambda probe: max(probe.options["lengths"]) < 2,
+    "no_zero_factor": lambda probe: bool(probe.tensors["a"].all()),
+    "no_zero_product": lambda probe: bool(probe.tensors["log_alpha"].sum(1).exp().all()),
 }
 WITHOUT_FORWARD = 'is missing the required "forward" function'  # from the error of nn.Module
 
@@ -266,8 +270,15 @@ def general_mistakes(bank, got, right):
         errors = ["raises_error"]
     if errors:
         return [min(errors, key=GENERAL.index)]
-    if any(value.isnan().any() for outcome in got for value in outcome.values.values()):
-        return ["not_a_number"]
+    # the smallest wrong probe decides: elsewhere these may be consequences
+    first = next(number for number in range(len(got)) if number not in right)
+    ours, theirs = bank.expected[first].values, got[first].values
+    numbers = [
+        (ours.get(name), theirs[name]) for name in wrong_values(bank.expected[first], got[first]) if name in theirs
+    ]
+    for name, found in (("not_a_number", torch.isnan), ("infinite", torch.isinf)):
+        if any(found(theirs).any() and (ours is None or not found(ours).any()) for ours, theirs in numbers):
+            return [name]
     lost = {name for pair in zip(bank.expected, got) for name in pair[0].values.keys() ^ pair[1].values.keys()}
     if lost:
         named = {name for name in lost if not is_gradient(name)}
@@ -328,9 +339,10 @@ def has_trait(probe, name):
 def evidence(bank, got, right):
     """Return a finding without mistakes: where the answer is wrong, on the smallest probe that shows it."""
     wrong = [number for number in range(len(got)) if number not in right]
-    finding = Finding([], probe=wrong[0], right=[bank.probes[number].name for number in right])
+    finding = Finding([], probe=wrong[0])
+    names = dict.fromkeys(bank.probes[number].name for number in right)
     finding.right = [
-        name for name in finding.right if not any(has_trait(bank.probes[number], name) for number in wrong)
+        name for name in names if right == [n for n, probe in enumerate(bank.probes) if has_trait(probe, name)]
     ]
     finding.error = next((outcome.error for outcome in got if outcome.error), None)
     finding.error_probe = next((number for number in wrong if got[number].error), None)
@@ -349,11 +361,16 @@ def evidence(bank, got, right):
         return shape(bank.expected[number], name) != shape(got[number], name)
 
     finding.probe = number = min(shown, key=lambda number: not any(misshapen(number, name) for name in shown[number]))
-    names = shown[number]
+    finding.smallest, names = number == wrong[0], shown[number]
     finding.missing, finding.unasked = name_differences(bank.expected[number], got[number])
     finding.error_probe = number if got[number].error else finding.error_probe
-    finding.compared = [*dict.fromkeys(name for outcome in bank.expected for name in outcome.values)]
-    finding.wrong = [*dict.fromkeys(name for pair in zip(bank.expected, got) for name in wrong_values(*pair))]
+
+    # of an answer that ended in an error, count what it gave before
+    def named(names_of):
+        pairs = [(names_of(*pair), pair[1]) for pair in zip(bank.expected, got)]
+        return [*dict.fromkeys(name for names, ran in pairs for name in names if not ran.error or name in ran.values)]
+
+    finding.compared, finding.wrong = named(lambda ours, theirs: ours.values), named(wrong_values)
     # prefer an output to a gradient
     finding.value = name = min(names, key=lambda name: (is_gradient(name), not misshapen(number, name)))
     ours, theirs = bank.expected[number].values.get(name), got[number].values[name]
@@ -365,7 +382,9 @@ def evidence(bank, got, right):
             for right, answered in zip(bank.expected, got)
             if name in right.values and shape(right, name) == shape(answered, name) and right.values[name].numel()
         ]
-        finding.largest = max(float((right - answered).abs().nan_to_num(torch.inf).max()) for right, answered in pairs)
+        finding.largest = max(
+            float((right - answered).abs().nan_to_num(torch.inf, torch.inf).max()) for right, answered in pairs
+        )
         differing = [~close(right, answered) for right, answered in pairs]
         places = max((places for places in differing if places.any()), key=torch.numel)
         finding.spread = tuple(int(place) for place in places.nonzero()[0]), int(places.sum()), places.numel()

@@ -110,4 +110,4 @@ def note_library_layers(forbidden, outcome):
         # the name of an event of autograd ends with the operation whose gradient it computes: `name: operation`
         seen |= {name.split(": ")[0] for name in names} & forbidden
         if seen:
-            outcome.notes["library"] = sorted(seen)
+            outcome.notes = {**outcome.notes, "library": sorted(seen)}

@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from companion.check.engine.diagnosis import agree, is_gradient
 from companion.check.engine.finding import NO_ANSWER
+from companion.check.engine.probe import MAX_SHOWN, rounded, show, show_shape
 
 WORDS = files("companion.check") / "words"
 PLACES = files("companion.check") / "headings"
@@ -29,6 +30,7 @@ ERRORS = {
     "squeezed": r"at least [12]D|Dimension out of range",
     "product": r"shapes cannot be multiplied",
     "broadcast": r"must match the size of tensor b",
+    "index": r"^IndexError: .*out of (bounds|range)",
     "shapes": r"^(Runtime|Value|Index)Error: .*(shape|size|dimension)",
 }
 UNKNOWN = {"wrong_values", "wrong_gradient"}  # mistakes that only state that something is wrong
@@ -42,8 +44,6 @@ OWN_ERRORS = {
 # Keys of the words' [results] about a right answer
 RIGHT = [f"right{plainly}{gradients}" for plainly in ("", "_plainly") for gradients in ("", "_with_gradients")]
 RIGHT.append("trained")
-MAX_SHOWN = 16  # a tensor with more numbers is shown by its shape
-ROUNDING = 1e-9  # smaller numbers are errors of rounding
 MAX_NUMBERS, MAX_NAMES = 64, 6  # of an example: numbers, and shapes of tensors
 
 
@@ -171,7 +171,7 @@ class FindingText:
                 entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.error_probe))
             paragraphs.append(f"**{entry['says']}** {entry['advice']}".rstrip() + f"\n`{name}`")
         paragraphs += self.notes()
-        if finding.error:
+        if finding.error and finding.error["kind"] != "wrong_shape":  # the example shows both shapes
             paragraphs.append(self.error(finding.error))
         if finding.probe is not None:
             paragraphs += self.example()
@@ -246,25 +246,38 @@ class FindingText:
                 text += "\n" + self.say("in_function", name=function)
         if "raises_error" in self.finding.mistakes:
             full_text = f"{error['type']}: {error['text']}"
-            hints = [key for key, pattern in ERRORS.items() if re.search(pattern, full_text)]
-            text += "".join("\n" + words(self.language)["errors"][key] for key in hints[:1])
+            hints = [key for key, pattern in ERRORS.items() if re.search(pattern, full_text)][:1]
+            if hints == ["product"] and any(name.startswith("weight_") for name in self.bank.probes[0].tensors):
+                hints.append("product_with_weight")
+            if hints == ["broadcast"] and not full_text.endswith("dimension 0"):
+                hints.append("broadcast_column")
+            text += "".join("\n" + words(self.language)["errors"][key] for key in hints)
         return text
 
     def sizes(self, number):
         """Return a probe's options, and the shapes of its tensors, as text."""
         probe = self.bank.probes[number]
         shapes = {name: tuple(tensor.shape) for name, tensor in probe.tensors.items() if name not in probe.parameters}
-        return self.listed(f"`{name}` = {size}" for name, size in (probe.options | shapes).items())
+        return self.listed(self.option(name, size) for name, size in (probe.options | shapes).items())
 
     def example(self):
-        """Return paragraphs with the smallest probe on which the answer is wrong, and the wrong value."""
+        """Return paragraphs with a probe on which the answer is wrong, and the wrong value."""
         finding, probe = self.finding, self.bank.probes[self.finding.probe]
-        paragraphs = ["\n".join([self.say("example"), *(f"- {line}" for line in self.inputs(probe))])]
+        paragraphs = [
+            "\n".join(
+                [
+                    self.say("example" if finding.smallest else "other_example"),
+                    *(f"- {line}" for line in self.inputs(probe)),
+                ]
+            )
+        ]
         if finding.value is None:
             return paragraphs
         name = self.value_name(finding.value)
         if finding.expected is None:
             return [*paragraphs, self.say("unexpected", value=name, got=show(finding.got))]
+        if not finding.got.dim() and (said := self.in_words("sentences", finding.value, rounded(finding.got.item()))):
+            return [*paragraphs, said]
         if finding.expected.shape != finding.got.shape:
             shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
             return [
@@ -292,10 +305,14 @@ class FindingText:
         others = [name for name in probe.tensors if name not in small]
         shapes = [f"`{name}` = {show_shape(probe.tensors[name])}" for name in others[:MAX_NAMES]]
         return [
-            *filter(None, [self.listed(f"`{name}` = {show(value)}" for name, value in probe.options.items())]),
+            *filter(None, [self.listed(self.option(*option) for option in probe.options.items())]),
             *(f"`{name}` = {show(probe.tensors[name])}" for name in small),
             *filter(None, [self.listed([*shapes, *["…"] * (len(others) > MAX_NAMES)])]),
         ]
+
+    def option(self, name, value):
+        """Return the text for an option of a probe."""
+        return self.in_words("options", name, value) or f"`{name}` = {show(value)}"
 
     def reordered(self, expected, got):
         """Return a list with a sentence if only the order of the axes or the shape is wrong, else an empty list."""
@@ -336,12 +353,8 @@ class FindingText:
             value = self.value_name(finding.value)
             paragraphs.append(self.say(key, value=value, by=f"{finding.largest:.2g}", **counts))
         traits = words(self.language)["traits"]
-        right = dict.fromkeys(traits[name] for name in finding.right if name in traits)
-        if "batch_1" in finding.right:  # it includes the case that every size is 1
-            right.pop(traits["one_number"], None)
-        if right:
-            paragraphs.append(self.say("right_if", traits=self.words["or"].join(right)))
-        return paragraphs
+        right = [self.say("right_if", trait=traits[name]) for name in finding.right if name in traits]
+        return paragraphs + right[:1]
 
     @staticmethod
     def rank(name):
@@ -355,8 +368,14 @@ class FindingText:
         if name.startswith("grad of "):
             name = self.say("gradient", name=name.removeprefix("grad of ").removeprefix("second_"))
         else:
-            name = f"`{name}`"
+            name = self.in_words("values", name) or f"`{name}`"
         return self.say("second", value=name) if second else name
+
+    def in_words(self, table, name, value=""):
+        """Return the words for a name that is not code, or None. value: by default the number at the name's end."""
+        texts, (first, _, last) = words(self.language)[table], name.rpartition(" ")
+        name, value = (first, last) if last.isdigit() else (name, value)
+        return texts.get(f"{name} {value}", texts.get(name, "")).format(value=value) or None
 
     def place(self, name, at):
         """Return the text for an index into a value: "step 2, unit 1"."""
@@ -371,28 +390,3 @@ class FindingText:
 def three_digits(score):
     """Return a score with three decimals, rounded down: a score below the aim must not look like the aim."""
     return f"{math.floor(score * 1000) / 1000:g}"
-
-
-def show(value):
-    """Return a value as short text: its numbers, or the shape of a large tensor."""
-    if not hasattr(value, "numel"):
-        return str(value)
-    if value.numel() > MAX_SHOWN:
-        return show_shape(value)
-    return f"`{rounded(value.tolist())}`"
-
-
-def show_shape(tensor):
-    """Return a tensor's shape as text."""
-    return f"({', '.join(map(str, tensor.shape))})"
-
-
-def rounded(numbers):
-    """Return a number, or nested lists of numbers, as text with at most four decimals."""
-    if isinstance(numbers, list):
-        return f"[{', '.join(map(rounded, numbers))}]"
-    if not isinstance(numbers, float):
-        return str(numbers)
-    if abs(numbers) < ROUNDING:
-        return "0"
-    return f"{numbers:.4f}".rstrip("0").rstrip(".") if abs(numbers) >= 0.00005 else f"{numbers:.2g}"

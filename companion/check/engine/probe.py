@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import torch
 
+MAX_SHOWN = 16  # a tensor with more numbers is shown by its shape
+ROUNDING = 1e-9  # smaller numbers are errors of rounding
 KINDS = {"float64": torch.float64, "int64": torch.int64, "bool": torch.bool}
 
 
@@ -180,3 +182,31 @@ def gradients(results, tensors):
         f"grad of {name}": plain(torch.zeros_like(tensors[name]) if gradient is None else gradient)
         for name, gradient in by_name.items()
     }
+
+
+# Values as text
+
+
+def show(value):
+    """Return a value as short text: its numbers, or the shape of a large tensor."""
+    if not hasattr(value, "numel"):
+        return str(value)
+    if value.numel() > MAX_SHOWN:
+        return show_shape(value)
+    return f"`{rounded(value.tolist())}`"
+
+
+def show_shape(tensor):
+    """Return a tensor's shape as text."""
+    return f"({', '.join(map(str, tensor.shape))})"
+
+
+def rounded(numbers):
+    """Return a number, or nested lists of numbers, as text with at most four decimals."""
+    if isinstance(numbers, list):
+        return f"[{', '.join(map(rounded, numbers))}]"
+    if not isinstance(numbers, float):
+        return str(numbers)
+    if abs(numbers) < ROUNDING:
+        return "0"
+    return f"{numbers:.4f}".rstrip("0").rstrip(".") if abs(numbers) >= 0.00005 else f"{numbers:.2g}"

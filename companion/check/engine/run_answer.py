@@ -19,6 +19,7 @@ from companion.check.engine.library_layers import COMPANION, RECURRENT, TORCH, n
 from companion.check.engine.module_parameters import set_parameters
 from companion.check.engine.probe import Outcome, Probe, Unfit, gradients, kind, named, values
 
+MAX_TEXT = 300  # characters of an error's text
 LIBRARY = str(Path(linecache.__file__).parent)  # the folder of Python's standard library, which differs on Windows
 
 
@@ -145,7 +146,15 @@ def description_of(error):
         place |= {} if "<" in function else {"function": function}
     # in torch's errors hints and C++ frames follow the first line
     text = (str(error).splitlines() or [""])[0]
-    return {"type": type(error).__name__, "text": text[:300], **place}
+    return {"type": type(error).__name__, "text": shortened(text), **place}
+
+
+def shortened(text):
+    """Return the first sentences of a text, at most MAX_TEXT characters; the first words if there is no sentence."""
+    if len(text) <= MAX_TEXT:
+        return text
+    sentences, dot, _ = text[:MAX_TEXT].rpartition(". ")
+    return sentences + "." if dot else text[:MAX_TEXT].rpartition(" ")[0] + " …"
 
 
 # A question's `call` is one of these two, or a function `call(answer, probe, outcome)` of its own.
@@ -250,10 +259,13 @@ def pick(names, values):
 
 
 def note_changes(before, after, outcome):
-    """Note in the outcome which tensors an answer has changed in place."""
-    changed = {name for name, tensor in before.items() if not same(tensor.detach(), after[name].detach())}
-    if changed:
-        outcome.notes["changed"] = sorted(changed | set(outcome.notes.get("changed", ())))
+    """Note in the outcome which tensors an answer has changed in place, also if it has changed them back.
+
+    before: what `after`, clones of it, were when the answer got them.
+    """
+    changed = {name for name, tensor in after.items() if tensor._version or not same(before[name], tensor)}
+    if changed:  # a new dictionary: code that looks for the notes can put an object there that keeps none
+        outcome.notes = {**outcome.notes, "changed": sorted(changed | set(outcome.notes.get("changed", ())))}
 
 
 def restore_settings(outcome, recording, dtype):
@@ -267,5 +279,8 @@ def restore_settings(outcome, recording, dtype):
 
 
 def same(first, second):
-    """Return True if two tensors have one shape and equal numbers."""
-    return first.shape == second.shape and torch.equal(first, second)
+    """Return True if two tensors have one shape and equal numbers; nan is equal to nan."""
+    first, second = first.detach(), second.detach()
+    if first.shape != second.shape:
+        return False
+    return torch.equal(first, second) or bool(((first == second) | (first != first) & (second != second)).all())

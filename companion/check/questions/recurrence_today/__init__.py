@@ -9,7 +9,7 @@ def chunk_probes(probe, draw):
         probe("batch_1", draw, 1, 4, 3, 2),
         probe("several", draw, 2, 4, 3, 5),
         # a size of 1 in a batch: `squeeze()` without an axis drops it
-        probe("several", draw, 3, 1, 2, 1),
+        probe("one_step", draw, 3, 1, 2, 1),
         # as many values as keys: to mistake one for the other raises no error
         probe("several", draw, 3, 5, 2, 2),
     ]

@@ -1,5 +1,8 @@
 """Question `delta_step`: one step of the delta rule. Variants: the axes of the state, and which state is read."""
 
+from dataclasses import replace
+from functools import partial
+
 import torch
 
 from companion.check.engine.probe import Probe
@@ -69,24 +72,27 @@ def truth(S, q, k, v, beta):
     return torch.bmm(S_new, q[:, :, None]).squeeze(-1), S_new
 
 
-def probes(draw):
+def probes(draw, rows="values"):
+    """Return the probes. rows: of the state, those of the values or the keys."""
+
     def probe(name, draw, N, V, K):
-        # in each variant the state has this shape: rows and columns are equally many, or both are tried
-        tensors = {"S": draw(N, V, K), "q": draw(N, K), "k": draw(N, K), "v": draw(N, V), "beta": draw(N) + 1}
+        shape = (N, V, K) if rows == "values" else (N, K, V)
+        tensors = {"S": draw(*shape), "q": draw(N, K), "k": draw(N, K), "v": draw(N, V), "beta": draw(N) + 1}
         return Probe(name, tensors, gradients=tuple(tensors))
 
     return [
         probe("one_number", draw.few, 1, 1, 1),
         probe("batch_1", draw.few, 1, 2, 2),
-        probe("several", draw, 2, 3, 3),
+        probe("several", draw, 2, 3, 4),
         # a size of 1 in a batch: `squeeze()` without an axis drops it
         probe("several", draw, 3, 1, 1),
+        # as many values as keys, or as sequences: to mistake one for the other raises no error
         probe("several", draw, 4, 2, 2),
-        probe("several", draw, 3, 3, 3),
+        probe("several", draw, 3, 3, 2),
     ]
 
 
-QUESTION = generate_question(
+ASKED = generate_question(
     delta_step_reference,
     MISTAKES,
     variants={
@@ -109,3 +115,7 @@ QUESTION = generate_question(
         **dict.fromkeys(("o", "q", "k", "v"), ("sequence", "feature")), "beta": ("sequence",),
     },
 )  # fmt: skip
+VARIANTS = {
+    name: replace(asked, probes=partial(probes, rows=name.split("_")[0])) for name, asked in ASKED.variants.items()
+}
+QUESTION = replace(ASKED, variants=VARIANTS)

@@ -41,6 +41,7 @@ MISTAKES = {
     "future_overflows~weights": ("", SHARES, "log_left.exp()", WEIGHTS, "(left * scores).tril()"),
     "log_alpha_for_alpha": (
         PLACE, "log_gamma.exp()", "log_alpha.cumprod(1)", SHARES, f"{QUOTIENT}.tril()"),
+    "log_alpha_for_alpha~product": ("", SUMS, "log_alpha.cumprod(1)"),
     "factors_not_accumulated": (LEFT, SUMS, "log_alpha"),
     "accumulated_over_batch": (LEFT, SUMS, "log_alpha.cumsum(0)"),
     "fading_one_step_late": (LEFT, SUMS, "log_alpha.cumsum(1) - log_alpha"),
@@ -55,6 +56,11 @@ MISTAKES = {
     "past_fades_by_one_step~in_state": ("", KEPT, "log_alpha.exp()[:, -1, None, None] * S"),
     "past_fades_by_one_step~both": (
         "", READ_PAST, "log_alpha.exp()[:, :, None] * past", KEPT, "log_alpha.exp()[:, -1, None, None] * S"),
+    "past_fades_one_step_late": (LEFT, READ_PAST, "(log_gamma - log_alpha).exp()[:, :, None] * past"),
+    "past_fades_one_step_late~in_state": ("", KEPT, "(log_gamma - log_alpha).exp()[:, -1, None, None] * S"),
+    "past_fades_one_step_late~both": (
+        "", READ_PAST, "(log_gamma - log_alpha).exp()[:, :, None] * past",
+        KEPT, "(log_gamma - log_alpha).exp()[:, -1, None, None] * S"),
     "written_does_not_fade": (PLACE, WRITTEN, "k"),
     "written_fades_from_chunk_begin": (PLACE, WRITTEN, "(gamma[:, :, None] * k)"),
     "written_fades_to_chunk_end_only": (PLACE, WRITTEN, "(gamma[:, -1, None, None] * k)"),
@@ -108,8 +114,10 @@ def probes(draw):
         tensors["S"] = draw(N, V, K)
         return Probe(name, tensors, gradients=tuple(tensors))
 
+    probes = chunk_probes(probe, draw)
+    probes[-1].name = "no_zero_product"
     return [
-        *chunk_probes(probe, draw),
+        *probes,
         # gates so small that their product is 0
         probe("several", draw, 2, 5, 2, 3, forgets=3),
     ]

@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.check.engine.probe import Probe, gradients, named, values
+from companion.check.engine.probe import Probe, Unfit, gradients, named, values
 from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import inputs_of, note_changes, seed
 
@@ -17,27 +17,24 @@ def call(answer, probe, outcome):
     """
     tensors = inputs_of(probe, probe.gradients or ())
     whole, before, h, weight, a = (tensors[name].clone() for name in ("x", "before", "h", "weight", "a"))
-    shapes, outputs = (before.shape, h.shape), []
+    shapes, outputs = {"before": before.shape, "h": h.shape}, []
     seed()
-    pieces = whole.split(probe.options["lengths"])
-    for x in pieces:
+    for x in whole.split(probe.options["lengths"]):
         given = {"x": x, "before": before, "h": h, "weight": weight, "a": a}
         passed = {name: tensor.clone() for name, tensor in given.items()}
         output, before, h = named(answer(*passed.values()), RESULTS).values()
-        note_changes(without_nan(given), without_nan(passed), outcome)
+        note_changes(given, passed, outcome)
         outputs.append(output)
-        if (before.shape, h.shape) != shapes:
-            break
-    outputs += [whole.new_empty(0)] * (len(pieces) - len(outputs))
-    results = {"before": before, "h": h}
-    results |= {f"output of piece {number}": output for number, output in enumerate(outputs)}
+        results = {"before": before, "h": h}
+        results |= {f"output of piece {number}": output for number, output in enumerate(outputs)}
+        for name, shape in shapes.items():
+            if results[name].shape != shape:
+                ended = {key: result for key, result in results.items() if key not in shapes or key == name}
+                raise Unfit(
+                    "wrong_shape", values(ended), name=name, expected=tuple(shape), got=tuple(results[name].shape)
+                )
     outcome.values |= values(results)
     outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients or ()})
-
-
-def without_nan(tensors):
-    """Return tensors without nan, which is not equal to itself."""
-    return {name: tensor.nan_to_num() for name, tensor in tensors.items()}
 
 
 def read_piece_reference(x, before, h, weight, a):
@@ -88,8 +85,10 @@ MISTAKES = {
     "state_not_carried": (PIECES, BEGIN, "output, h_0 = [], h", RESULT, "return output, kept, h_0"),
     "state_not_carried~in_piece": ("", BEGIN, "output, h_0 = [], h", STEP, "a * h_0 + u"),
     "one_input_too_many_kept": (STATE, KEPT, "inputs[max(L - 1, 0) :]"),
+    "one_input_too_many_kept~from_the_end": ("", KEPT, "inputs[L - 1 :]"),
     "one_input_too_few_kept": (STATE, KEPT, "inputs[L + 1 :]"),
     "all_inputs_kept": (STATE, KEPT, "inputs"),
+    "inputs_newest_first": (STATE, KEPT, "inputs[L:].flip(0)"),
     "outputs_kept_for_inputs": (STATE, KEPT, "torch.cat([before, output])[L:]"),
     "kernel_turned": (CONVOLUTION, SUM, "(weight.T.flip(0)[:, None] * inputs[t : t + W]).sum(0)"),
     "convolution_missing": (CONVOLUTION, SUM, "x[t]"),
@@ -138,13 +137,13 @@ def probes(draw):
         return Probe(name, tensors, {"lengths": lengths}, gradients=tuple(tensors))
 
     return [
-        probe("batch_1", draw.few, [1, 1], 2, 1, 1),
+        probe("one_step_pieces", draw.few, [1, 1], 2, 1, 1),
         probe("one_piece", draw, [5], 3, 2, 4),
-        probe("several", draw, [4, 3], 3, 2, 4),
+        probe("no_zero_factor", draw, [4, 3], 3, 2, 4),
         probe("several", draw, [1, 1, 2, 1], 4, 2, 3),
         probe("several", draw, [0, 2, 0, 3, 1, 0], 3, 3, 2),
         # without inputs to remember
-        probe("several", draw, [2, 0, 1], 1, 2, 3),
+        probe("one_step_pieces", draw, [1, 0, 1], 1, 2, 3),
         probe("several", draw, [3, 2], 2, 2, 3, zero=True),
     ]
 

@@ -49,6 +49,11 @@ MISTAKES = {
     "gradient_one_step_back_only": (PLACE, BACK, "later = a[t] * grad_h[t]"),
     "gradient_of_last_state_only": (PLACE, SUM, "delta = (grad_h[t] if t == T - 1 else 0) + later"),
     "gradient_multiplied_by_later": (PLACE, SUM, "delta = grad_h[t] * (later if t < T - 1 else 1)"),
+    "loop_stops_early": (
+        PLACE, "reversed(range(T))", "reversed(range(1, T))",
+        STACK_A, "torch.stack([*grad_a, torch.zeros_like(h_0)][::-1])",
+        STACK_B, "torch.stack([*grad_b, torch.zeros_like(h_0)][::-1])"),
+    "loop_stops_early~lists": ("", "reversed(range(T))", "reversed(range(1, T))"),
     "time_not_reversed": (
         PLACE, "reversed(range(T))", "range(T)", STACK_A, "torch.stack(grad_a)", STACK_B, "torch.stack(grad_b)"),
     "gradients_left_reversed": (PLACE, STACK_A, "torch.stack(grad_a)", STACK_B, "torch.stack(grad_b)"),
@@ -98,7 +103,7 @@ def probes(draw):
         probe("one_number", draw.few, 1, 1, 1),
         probe("two_steps", draw.few, 2, 1, 1),
         probe("batch_1", draw.few, 4, 1, 2),
-        probe("several", draw, 5, 2, 3),
+        probe("no_zero_factor", draw, 5, 2, 3),
         probe("several", draw, 3, 4, 2),
         # a step that forgets everything
         probe("several", draw, 6, 2, 3, zero=True),

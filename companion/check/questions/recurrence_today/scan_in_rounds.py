@@ -70,8 +70,8 @@ def call(answer, probe, outcome):
     outcome.values |= values(results)
     if "calls allowed" in probe.options:
         made = next(calls)
-        outcome.values["too many calls of combine"] = torch.tensor(float(made > probe.options["calls allowed"]))
-        outcome.values["too few calls of combine"] = torch.tensor(float(made < probe.options["calls needed"]))
+        too_many, too_few = made > probe.options["calls allowed"], made < probe.options["calls needed"]
+        outcome.values["calls of combine"] = torch.tensor(float(too_many - too_few))
     outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients or ()})
 
 

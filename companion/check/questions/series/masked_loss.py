@@ -35,6 +35,7 @@ MISTAKES = {
     "loss_divided_by_steps": (HERE, LOSS, "kept.sum() / len(forecasts)"),
     "sequence_means_added": (HERE, LOSS, "(kept.sum(0) / mask.sum(0)).sum()"),
     "steps_weigh_alike": (HERE, LOSS, "(kept.sum(1) / mask.sum(1)).mean()"),
+    "return_in_the_loop": (HERE, LOSS, "kept[:, 0].sum() / lengths[0]"),
     "one_side_masked": (MASK, ERRORS, "(forecasts * mask - targets) ** 2", KEPT, "kept = errors"),
     "one_side_masked~targets": ("", ERRORS, "(forecasts - targets * mask) ** 2", KEPT, "kept = errors"),
     "one_side_masked~mean": ("", ERRORS, "(forecasts * mask - targets) ** 2", LOSS, "errors.mean()"),

@@ -49,6 +49,7 @@ MISTAKES = {
     "padding_packed~sizes_right": ("", ROW, "padded[t, order]"),
     "empty_steps_packed": (HERE, LONGEST, "len(padded)"),
     "last_step_not_packed": (HERE, LONGEST, "int(lengths.max()) - 1"),
+    "return_in_the_loop": (HERE, "range(longest)", "range(1)"),
     "one_step_too_many": (PADDED, "t < lengths[b]", "t <= lengths[b]"),
     "one_step_too_few": (PADDED, "t < lengths[b]", "t < lengths[b] - 1"),
     "cut_to_shortest": (PADDED, LONGEST, "int(lengths.min())"),

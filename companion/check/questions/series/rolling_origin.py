@@ -64,6 +64,8 @@ MISTAKES = {
     "errors_not_absolute~late": ("", ERROR, "forecast - series[t]", MEAN, "torch.stack(block).mean().abs()"),
     "errors_summed": (UNIT, MEAN, "torch.stack(block).sum()"),
     "block_not_emptied": (HERE, EMPTY, "", "errors = []", "errors, block = [], []"),
+    "block_not_emptied~sum": (
+        "", EMPTY, "", "errors = []", "errors, block = [], []", MEAN, "torch.stack(block).sum() / size"),
     "errors_of_all_steps": (HERE, ADDED, "errors += block"),
     "one_mean_for_all_blocks": (HERE, RETURNED, "return torch.stack(errors).mean()"),
     "only_last_block": (HERE, RETURNED, "return errors[-1]"),

@@ -32,10 +32,13 @@ MISTAKES = {
     "halves_interleaved": (HERE, CUT, "forward, backward = output[..., ::2], output[..., 1::2]"),
     "output_backward_first": (HERE, JOINED, "torch.cat([begins, ends], dim=-1)"),
     "one_past_the_end": (TABLE, LAST, "lengths"),
+    "one_past_the_end~where_it_can": ("", LAST, "lengths.clamp(max=len(output) - 1)"),
     "one_before_the_end": (TABLE, LAST, "lengths - 2"),
     "cut_to_shortest": (TABLE, LAST, "lengths.min().expand(len(lengths)) - 1"),
     "batch_left_sorted": ("sequences#exercise-bug", JOINED, f"{JOINED}[lengths.argsort(descending=True)]"),
     "batch_left_sorted~upwards": ("", JOINED, f"{JOINED}[lengths.argsort()]"),
+    "return_in_the_loop": (HERE, JOINED, "torch.cat([ends[0], begins[0]])"),
+    "return_in_the_loop~stacked": ("", JOINED, "torch.cat([ends[:1], begins[:1]], dim=-1)"),
     "forward_half_only": (HERE, JOINED, "ends"),
     "backward_half_only": (HERE, JOINED, "begins"),
     "directions_added": (HERE, JOINED, "ends + begins"),
@@ -71,6 +74,7 @@ def probes(draw):
         # as many steps as sequences: mistaking one for the other raises no error
         probe("several", draw, 3, 2, 2, 3, 1),
         probe("several", draw, 6, 3, 2, 5, 4),
+        probe("equal_lengths", draw, 2, 1, 2, 2),
     ]
 
 

@@ -40,6 +40,7 @@ WRONG = {
     "weights_fade_from_chunk_begin": [(W, "A.tril() * gamma.unsqueeze(2)")],
     "past_does_not_fade": [(OUT, "torch.bmm(W, v) + old")],
     "past_fades_by_one_step": [(OUT, "torch.bmm(W, v) + log_alpha.exp().unsqueeze(2) * old")],
+    "past_fades_one_step_late": [(OUT, "torch.bmm(W, v) + (total - log_alpha).exp().unsqueeze(2) * old")],
     "written_does_not_fade": [(NEW, "torch.bmm(v.mT, k)")],
     "written_fades_from_chunk_begin": [("Gamma[:, C - 1]\n", "gamma\n")],
     "written_fades_to_chunk_end_only": [(NEW, "torch.bmm(v.mT, k) * gamma[:, -1].view(N, 1, 1)")],
@@ -119,7 +120,11 @@ RIGHT = {
     "in float32": "lambda *given: linear_chunk(*(tensor.float() for tensor in given))",
 }  # fmt: skip
 
+LATE = ("gamma = torch.exp(total)", "gamma = torch.exp(total - log_alpha)")
 ALSO_WRONG = [
+    ("past_fades_one_step_late", [LATE]),
+    ("past_fades_one_step_late", [LATE, (OUT, "torch.bmm(W, v) + total.exp().unsqueeze(2) * old")]),
+    ("log_alpha_for_alpha", [(TOTAL, "torch.cumprod(log_alpha, dim=1)")]),
     ("future_overflows", [(SHARES, "torch.exp(gap) * visible")]),
     ("future_overflows", [(SHARES, "torch.exp(gap)"), (W, "(Gamma * A).tril()")]),
     ("divided_by_products", [(W, "(torch.bmm(q * gamma.unsqueeze(2), (k / gamma.unsqueeze(2)).mT)).tril()")]),

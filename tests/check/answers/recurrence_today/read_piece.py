@@ -31,6 +31,7 @@ WRONG = {
     "one_input_too_many_kept": [(REST, "both[-W:]")],
     "one_input_too_few_kept": [(REST, "both[both.shape[0] - W + 2:]")],
     "all_inputs_kept": [(REST, "both")],
+    "inputs_newest_first": [(REST, f"{REST}.flip(0)")],
     "outputs_kept_for_inputs": [(REST, "torch.cat((before, states), 0)[len(x):]")],
     "kernel_turned": [("weight[:, j]", "weight[:, W - 1 - j]")],
     "convolution_missing": [("h = u + h * a", "h = x_t + h * a")],
@@ -133,6 +134,7 @@ RIGHT = {
 }  # fmt: skip
 
 ALSO_WRONG = [
+    ("one_input_too_many_kept", [(REST, "both[both.shape[0] - W:]")]),
     ("short_piece_shortens_memory", [(REST, "x[-(W - 1):] if W > 1 else before")]),
     ("inputs_not_remembered", [(REST, "torch.zeros_like(before)")]),
     ("state_not_carried", [(STEP, "u + old * a")]),

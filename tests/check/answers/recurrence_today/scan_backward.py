@@ -33,6 +33,7 @@ WRONG = {
     "gradient_one_step_back_only": [(CARRY, "carry = grad_h[t] * a[t]")],
     "gradient_of_last_state_only": [(SUM, "carry if t < T - 1 else grad_h[t]")],
     "gradient_multiplied_by_later": [(SUM, "grad_h[t] * carry if t < T - 1 else grad_h[t]")],
+    "loop_stops_early": [("range(T - 1, -1, -1)", "range(T - 1, 0, -1)"), ("torch.empty_like", "torch.zeros_like")],
     "time_not_reversed": [("range(T - 1, -1, -1)", "range(T)")],
     "gradients_left_reversed": [(RETURN, "return da.flip(0), db.flip(0), dh_0")],
     "state_missing_in_grad_a": [(DA, "dh")],
@@ -137,6 +138,18 @@ def by_autograd(a, b, h_0, grad_h):
 
 
 ALSO_WRONG = [
+    ("loop_stops_early", """
+        def scan_backward(a, b, h_0, grad_h):
+            states, grads_a, grads_b, later = [h_0], [], [], torch.zeros_like(h_0)
+            for a_t, b_t in zip(a, b):
+                states.append(a_t * states[-1] + b_t)
+            for t in range(len(a) - 1, 0, -1):
+                delta = grad_h[t] + later
+                grads_a.insert(0, delta * states[t])
+                grads_b.insert(0, delta)
+                later = a[t] * delta
+            return torch.stack(grads_a), torch.stack(grads_b), later
+    """),
     ("library_layer", by_autograd),
     ("library_layer", lambda a, b, h_0, grad_h: companion_scan(a, b, h_0, grad_h)),
     ("factor_of_own_step", """

@@ -24,6 +24,7 @@ LOSS_WRONG = {
     "loss_divided_by_steps": [(SAID, "return squared.sum() / T")],
     "sequence_means_added": [(SAID, "return (squared.sum(0) / lengths).sum()")],
     "steps_weigh_alike": [(SAID, "return (squared.sum(1) / mask.sum(1)).mean()")],
+    "return_in_the_loop": [(f"{FILLED} = 1", "return F.mse_loss(forecasts[:lengths[b], b], targets[:lengths[b], b])")],
     "one_side_masked": [(ERRORS, "(mask * forecasts - targets).pow(2)")],
     "mask_batch_first": [(EMPTY, "torch.zeros(N, T)"), (FILLED, "mask[b, :lengths[b]]")],
     "one_step_too_many": [(FILLED, "mask[:lengths[b] + 1, b]")],

@@ -40,6 +40,7 @@ PACK_WRONG = {
     "padded_read_batch_first": [(SORTED, "x = padded[order]"), (ROW, "x[:k, t]")],
     "batch_sizes_added_up": [(SIZES, "torch.tensor(batch_sizes).cumsum(0)")],
     "ended_sequences_counted": [("batch_sizes.append(k)", "batch_sizes.append(len(lengths) - k)")],
+    "return_in_the_loop": [(f"    return {DATA}", f"        return {DATA}")],
     "steps_packed_backwards": [(STEPS, "reversed(range(ordered[0]))")],
 }  # fmt: skip
 BY_TORCH = """

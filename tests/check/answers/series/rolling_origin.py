@@ -106,6 +106,7 @@ RIGHT = {
 }
 
 PROGRAM = Program(ROLLING, WRONG, also_wrong=[
+    ("block_not_emptied", [("        total = 0\n", ""), ("    result = []", "    result, total = [], 0")]),
     ("learned_from_recent_values", [(FIT, "fit(series[origin - size:origin])")]),
     ("past_cut_short", [(ASKED, "model(series[origin + i - size:origin + i])")]),
     ("short_block_counted", [(WHILE, "origin < len(series)")]),

@@ -28,6 +28,7 @@ SUMMARY_WRONG = {
     "one_before_the_end": [(END, "output[n - 2, b, :H]")],
     "cut_to_shortest": [(END, "output[min(lengths) - 1, b, :H]")],
     "batch_left_sorted": [("in enumerate(lengths):", "in sorted(enumerate(lengths), key=lambda pair: -pair[1]):")],
+    "return_in_the_loop": [(f"vectors.append({BOTH})", f"return {BOTH}")],
     "forward_half_only": [(BOTH, "end")],
     "backward_half_only": [(BOTH, "begin")],
     "directions_added": [(BOTH, "end + begin")],
@@ -85,6 +86,8 @@ RIGHT = {
 }
 
 PROGRAM = Program(SUMMARY, SUMMARY_WRONG, also_wrong=[
+    ("return_in_the_loop", [(f"    return {SAID}", f"        return {SAID}")]),
+    ("one_past_the_end", [(END, "output[min(n, len(output) - 1), b, :H]")]),
     ("mean_for_last", [(f"return {SAID}", "return output.mean(0)")]),
     ("ends_exchanged", [(END, "output[0, b, :H]"), (BEGIN, "output[-1, b, H:]")]),
     ("directions_stacked", [(BOTH, "torch.stack([end, begin])")]),
