@@ -197,6 +197,18 @@ def test_names_of_the_companion_are_those_of_the_language(code, text, own, expec
     assert follows(*cells) is expected
 
 
+@pytest.mark.parametrize("language", ["en", *translations.editions()])
+def test_no_code_aligns_columns_by_full_width_blanks(language):
+    """Check code cells, which print numbers before labels: then columns are aligned in every script."""
+    wide = [
+        f"{page}#{cell.id}"
+        for page, path in translations.pages(language).items()
+        for cell in translations.read(path)
+        if cell.cell_type == "code" and "\u3000" in cell.source
+    ]
+    assert wide == []
+
+
 def test_no_translation_shows_a_table_of_compare_in_english():
     head = COMPARISON["en"]["head"][-1]
     for language in translations.editions():
