@@ -129,13 +129,16 @@ def test_no_edition_has_characters_of_another_language(site, language):
     assert bool(re.search("[\u4e00-\u9fff]", text)) == (language in ("ja", "zh"))
 
 
-@pytest.mark.parametrize("language", ["ja", "zh"])
+@pytest.mark.parametrize("language", TRANSLATED)
 def test_only_words_in_the_editions_letters_have_emphasis_dots(browser, site, language):
-    style = "element => [element.textContent, getComputedStyle(element).textEmphasisStyle]"
+    """Check also that emphasis is not bold, and that lines of a model's text may end anywhere."""
+    style = "element => [element.textContent, (s => [s.textEmphasisStyle, s.fontWeight])(getComputedStyle(element))]"
+    prose = "(p => (p.className = 'prose', getComputedStyle(p).wordBreak))(document.querySelector('.text p'))"
     with browser.new_page() as page:
         page.goto((site / language / "chapter.html").as_uri())
         styles = page.evaluate(f"[...document.querySelectorAll('.text em')].map({style})")
-    assert styles == [[TEXTS[language][1], "dot"], ["Unrolled", "none"]]
+        assert page.evaluate(prose) == "normal"
+    assert styles == [[TEXTS[language][1], ["dot", "400"]], ["Unrolled", ["none", "400"]]]
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

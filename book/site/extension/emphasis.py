@@ -1,4 +1,4 @@
-"""Mark emphasised words in Latin letters, such as titles, which get no emphasis dots in Japanese and Chinese."""
+"""Mark emphasised words in Latin letters, such as titles, which get no dots in Japanese, Korean and Chinese."""
 
 from unicodedata import east_asian_width
 
