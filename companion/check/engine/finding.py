@@ -64,11 +64,11 @@ class Finding:
     probe on which the answer is wrong, or None. smallest: True if the answer is right on all smaller ones. value: the
     name of the value that is wrong there. first: the index of its first wrong number. expected, got: this value, as it
     should be and as it is. largest: its largest difference on any probe. spread: on the largest of its probes, the
-    index of the first wrong number, how many are wrong, and of how many. compared: the names of all values given. wrong: the
-    names of the wrong ones. missing, unasked: the names that `probe` shows to be missing, or to be there unasked.
-    error_probe: the number of a probe on which the answer raised an error, `probe` if it did there. right: traits that
-    exactly the right probes have. error: the error that the answer raised. trained_share: the share of the points for a
-    trained network. reached: its score, the aim, and how many numbers it has.
+    index of the first wrong number, how many are wrong, and of how many. compared: the names of all values given.
+    wrong: the names of the wrong ones. missing, unasked: the names that `probe` shows to be missing, or to be there
+    unasked. error_probe: the number of a probe on which the answer raised an error, `probe` if it did there. right:
+    traits that exactly the right probes have. error: the error that the answer raised. trained_share: the share of the
+    points for a trained network. reached: its score, the aim, and how many numbers it has.
     """
 
     mistakes: list

@@ -22,8 +22,10 @@ question_from_edits.py makes it from a right answer and changes to its lines. Wh
   same with one decimal, for the tiny probes: the smallest probe on which an answer is wrong is shown to the student.
   All sizes differ (batch, input, hidden, steps), states are not zero, gradients are asked for. Each probe
   distinguishes some mistakes; they are few and small, because a check takes two seconds at most. A probe's name is a
-  key of the words' [traits] if "right if …" can be said of it; several probes may have one name. In `batch_1` only the
-  batch is 1, in `one_number` every size is; they identify an answer that works for one sequence only.
+  key of the words' [traits] if "right if …" can be said of it; several probes may have one name. It is said if exactly
+  the right probes have the trait: by their name, or by a function in TRAITS of diagnosis.py. In `batch_1` only the
+  batch is 1, in `one_number` every size is; they identify an answer that works for one sequence only. An option or a
+  result whose name is not code has words in [options] or [values].
 - `axes`: for each result the names of its axes, for "from step 2, unit 1 on": keys of the words' [axes].
 - `forbidden`: the operations of torch that would be the answer itself: `RECURRENT` (the default) or `EMBEDDING`, with
   `| AUTOGRAD` where gradients are asked for by hand.
