@@ -1,10 +1,14 @@
 """Check that the truth of each question in `recurrence_today` is the result of the book's own layers and scans."""
 
+import json
+
 import pytest
 import torch
 
 from companion import scan
 from companion.check import check
+from companion.check.engine.diagnosis import alike
+from companion.check.engine.probe import Outcome
 from companion.check.engine.question import Draw, all_questions, bank
 from companion.check.engine.run_answer import observe
 from companion.check.questions.recurrence_today.scan_in_rounds import OPERATIONS, operation_of
@@ -142,6 +146,14 @@ def test_values_taken_for_keys_in_a_step_of_the_delta_rule_are_seen():
             values, keys = (probe.tensors[name].size(1) for name in "vk")
             rows, columns = (values, keys) if name.startswith("values") else (keys, values)
             assert values != keys and probe.tensors["S"].shape[1:] == (rows, columns)
+
+
+def test_outcomes_of_streams_that_ended_early_are_alike_after_their_way_through_json():
+    """The grader runs an answer in another process."""
+    probed = bank("read_piece", SEED)
+    made = [probed.outcome(mistakes, number) for mistakes in probed.singles() for number in (0, 3)]
+    assert any(outcome.error and outcome.error["kind"] == "wrong_shape" for outcome in made)
+    assert all(alike(outcome, Outcome.from_json(json.loads(json.dumps(outcome.to_json())))) for outcome in made)
 
 
 def test_gradients_of_the_scan_are_those_of_the_books_scan():

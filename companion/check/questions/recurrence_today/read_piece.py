@@ -30,9 +30,7 @@ def call(answer, probe, outcome):
         for name, shape in shapes.items():
             if results[name].shape != shape:
                 ended = {key: result for key, result in results.items() if key not in shapes or key == name}
-                raise Unfit(
-                    "wrong_shape", values(ended), name=name, expected=tuple(shape), got=tuple(results[name].shape)
-                )
+                raise Unfit("wrong_shape", values(ended), name=name, got=str(tuple(results[name].shape)))
     outcome.values |= values(results)
     outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients or ()})
 
