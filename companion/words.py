@@ -20,7 +20,8 @@ def names(language: str) -> dict[str, str]:
 def pattern(language: str) -> re.Pattern[str]:
     """Return a pattern that finds the names of a language in an English text, the longest first."""
     longest = sorted(names(language), key=len, reverse=True)
-    return re.compile(rf"(?<![A-Za-z_])(?:{'|'.join(map(re.escape, longest))})(?![A-Za-z_])")
+    begins = {name: "" if name.startswith(",") else "(?<![A-Za-z_])" for name in longest}
+    return re.compile("|".join(f"{begins[name]}{re.escape(name)}(?![A-Za-z_])" for name in longest))
 
 
 def width(text: str) -> int:
@@ -34,12 +35,12 @@ def fit(text: str, columns: int, align: str = "<") -> str:
     return blanks + text if align == ">" else text + blanks
 
 
-def translate(text: str, columns: int | str = 0, *, language: str) -> str:
-    """Return a text with its English names replaced by those of a language.
+def translate(text: object, columns: int | str = 0, *, language: str) -> str:
+    """Return a text, or another value as text, with its English names replaced by those of a language.
 
     columns: its width; ">12" also moves it to the right.
     """
-    own = pattern(language).sub(lambda match: names(language)[match[0]], text)
+    own = pattern(language).sub(lambda match: names(language)[match[0]], str(text))
     format_spec = str(columns)
     return fit(own, int(format_spec.removeprefix(">")), ">" if format_spec.startswith(">") else "<")
 

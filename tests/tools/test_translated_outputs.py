@@ -177,19 +177,19 @@ NAMED_JA = 'for kind in kinds:\n    print(f"{ja(kind, 12)}{x:6.2f}  率", f"{ja(
 @pytest.mark.parametrize(
     ("code", "text", "own", "expected"),
     [
-        (NAMED_JA, "linear        1.50  rate    linear\n", "線形モデル    1.50  率      線形モデル\n", True),
-        (NAMED_JA, "linear        1.50  rate    linear\n", "線形          1.60  率      線形モデル\n", False),
-        (NAMED_JA, "linear        1.50  rate    linear\n", "linear        1.50  率      線形モデル\n", False),
-        (NAMED_JA, "linear        1.50  rate    linear\n", "線形モデル    1.50  率      線形モデル\n\n", False),
-        (NAMED_JA, "other         1.50  rate    linear\n", "other         1.50  率      線形モデル\n", True),
-        (NAMED_JA.replace("12", "13"), "linear        1.50  rate      x\n", "線形モデル    1.50  率      x\n", False),
+        (NAMED_JA, "linear        1.50  rate    linear\n", "線形          1.50  率      線形\n", True),
+        (NAMED_JA, "linear        1.50  rate    linear\n", "線形          1.60  率      線形\n", False),
+        (NAMED_JA, "linear        1.50  rate    linear\n", "linear        1.50  率      線形\n", False),
+        (NAMED_JA, "linear        1.50  rate    linear\n", "線形          1.50  率      線形\n\n", False),
+        (NAMED_JA, "other         1.50  rate    linear\n", "other         1.50  率      線形\n", True),
+        (NAMED_JA.replace("12", "13"), "linear        1.50  rate      x\n", "線形          1.50  率      x\n", False),
         (
             NAMED_JA.replace("ja(kind", "ja(kinds"),
             "linear        1.50  rate      x\n",
-            "線形モデル 1.50  率   x\n",
+            "線形 1.50  率   x\n",
             False,
         ),
-        (f"from companion.words import ja\n{NAMED_JA}", "linear  1.50  rate  x\n", "線形モデル  1.50  率  x\n", True),
+        (f"from companion.words import ja\n{NAMED_JA}", "linear  1.50  rate  x\n", "線形  1.50  率  x\n", True),
     ],
 )
 def test_names_of_the_companion_are_those_of_the_language(code, text, own, expected):
