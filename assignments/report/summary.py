@@ -12,6 +12,7 @@ from collections import Counter
 from assignments.report import pages
 from assignments.report.pages import format_number
 from companion.check.engine import messages
+from companion.check.engine.question import all_questions
 
 # Mistakes of runs that were stopped from outside: the answer may be right.
 ENDED = "time_limit", "memory_limit", "too_many_numbers", "stopped_early", "crashed", "not_an_answer", "not_graded"
@@ -140,11 +141,13 @@ class Summary:
         text = f"<code>{question}</code>" if question and not by_name else html.escape(student)
         return f'<a href="review/{html.escape(self.names[student])}{"#" * bool(question)}{question}">{text}</a>'
 
-    def describe(self, name):
-        """Return the one-line description of a mistake by the checker or the grader."""
+    def describe(self, name, questions):
+        """Return the one-line description of a mistake in these questions by the checker or the grader."""
         grader_words = self.words["mistakes"].get(name)
+        known = [question for name, question in all_questions().items() if name in questions]
+        by_torch = any(question.by_torch for question in known)
         try:
-            return pages.render_markdown((grader_words or messages.of_mistake(name, self.language))["says"])
+            return pages.render_markdown((grader_words or messages.of_mistake(name, self.language, by_torch))["says"])
         except KeyError:
             return ""
 
@@ -246,7 +249,9 @@ class Summary:
                 )
                 for question, students in made[name].items()
             ]
-            rows.append((count, f"<code>{html.escape(name)}</code>{self.describe(name)}", "".join(students_html)))
+            rows.append(
+                (count, f"<code>{html.escape(name)}</code>{self.describe(name, made[name])}", "".join(students_html))
+            )
         return f"<h3>{self.texts['frequent']}</h3>" + self.table(("count", "finding", "who"), rows) if rows else ""
 
     def over_time(self, pairs):

@@ -179,7 +179,7 @@ def test_a_section_is_named_once(site, monkeypatch):
         of_section.setdefault((page, section), []).append(place)
     (first, second), (third, _) = [cells[:2] for cells in of_section.values() if len(cells) > 1][:2]
     question = replace(all_questions()["gates"], mistakes=dict(zip(("a", "b", "c"), (first, third, second))))
-    monkeypatch.setattr(messages, "of_mistake", lambda name, language: {"says": name, "advice": ""})
+    monkeypatch.setattr(messages, "of_mistake", lambda name, *_: {"says": name, "advice": ""})
     text = messages.FindingText(question, None, Finding(["a", "b", "c"], known=True), "en")
     pages = [text.pointer(place) for place in (first, third)]
     assert text.paragraphs()[-1] == text.say("read", places=text.listed(pages))

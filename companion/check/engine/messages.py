@@ -115,14 +115,18 @@ def entry_of(name):
     return "gates_in_order" if ORDER.match(name) else "other_variant" if VARIANT.match(name) else name
 
 
-def of_mistake(name, language):
-    """Return a mistake's one-line description and its advice: `says`, `advice`."""
+def of_mistake(name, language, by_torch=True):
+    """Return a mistake's one-line description and its advice: `says`, `advice`. by_torch: as that of the question."""
     order, variant = ORDER.match(name), VARIANT.match(name)
     entries = words(language)["mistakes"]
     entry = entries.get(name, entries.get(entry_of(name)))  # a variant may have words of its own
     if not entry:
         raise KeyError(f"companion/check/words/en.toml has no [mistakes.{name}]")
-    letters = words(language)["results"]["comma"].join(order[1][1:].split("_")) if order else ""
+    results = words(language)["results"]
+    if not by_torch:  # these words do not name torch
+        keys = {"says": f"{name}_plainly", "advice": f"{name}_plainly_advice"}
+        entry = entry | {part: results[key] for part, key in keys.items() if key in results}
+    letters = results["comma"].join(order[1][1:].split("_")) if order else ""
     task = of_variant(variant[1], language) if variant else ""
     return {key: text.replace("{order}", letters).replace("{variant}", task) for key, text in entry.items()}
 
@@ -160,13 +164,11 @@ class FindingText:
             return [self.say(key, question=self.question.name)]
         paragraphs = [self.say("wrong", question=self.question.name)]
         for name in finding.mistakes:
-            entry = of_mistake(name, self.language)
+            entry = of_mistake(name, self.language, self.question.by_torch)
             if (order := ORDER.match(name)) and "old_c_ignored" in self.question.mistakes:
                 # gates that are cut correctly, and then used in each other's place, give the same numbers
                 entry["says"] = self.say("order_used", order=self.listed(order[1][1:].split("_")))
                 entry["advice"] = f"{entry['advice']} {self.say('or_used')}"
-            if name in ("wrong_values", "wrong_shape") and not self.question.by_torch:
-                entry["says"] = self.say(name + "_plainly")
             if name == "raises_error" and finding.error_probe not in (None, finding.probe):
                 entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.error_probe))
             paragraphs.append(f"**{entry['says']}** {entry['advice']}".rstrip() + f"\n`{name}`")
@@ -224,9 +226,10 @@ class FindingText:
     def notes(self):
         """Return a paragraph for each note about parameters, libraries and changed inputs."""
         notes = self.finding.notes
+        keys = {} if self.question.by_torch else {"extra": "extra_plainly"}
         renamed = [self.say("renamed", right=right, wrong=wrong) for right, wrong in notes.get("renamed", ())]
         listed = [
-            self.say(note, names=self.listed(f"`{name}`" for name in notes[note]))
+            self.say(keys.get(note, note), names=self.listed(f"`{name}`" for name in notes[note]))
             for note in ("library", "extra", "plain", "changed", "settings")
             if note in notes
         ]

@@ -158,6 +158,8 @@ def test_layers_and_carried_errors(tmp_path, week, released, grade):
         ("cy", "leaky_step"): (2, ""),
         ("cy", "leaky_layer"): (1.5, "parameter_names"),
     }
+    for page in ("feedback/cy.html", "summary.html"):
+        assert "another name than in the solution's layer" in page_of(tmp_path, page)
 
 
 def test_a_process_that_was_not_forked_knows_the_questions(week):
