@@ -189,6 +189,9 @@ def run(parser, arguments, at_end):
     """Grade as the command's arguments say. at_end: an ExitStack, by which temporary folders are deleted."""
     try:  # before anything is graded or written
         own = stored.use(arguments.questions, arguments.output)
+    except (ValueError, OSError) as error:  # in a file of questions: the command's usage would hide it
+        parser.exit(2, f"{error}\n")
+    try:
         listed = list_submissions(Path(arguments.submissions), at_end)
         again = match_names(arguments.again, listed.paths, "submission of")
         match_names(arguments.question, all_questions(), "question")

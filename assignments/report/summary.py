@@ -144,8 +144,7 @@ class Summary:
     def describe(self, name, questions):
         """Return the one-line description of a mistake in these questions by the checker or the grader."""
         grader_words = self.words["mistakes"].get(name)
-        known = [question for name, question in all_questions().items() if name in questions]
-        by_torch = any(question.by_torch for question in known)
+        by_torch = any(question.by_torch for question in all_questions().values() if question.name in questions)
         try:
             return pages.render_markdown((grader_words or messages.of_mistake(name, self.language, by_torch))["says"])
         except KeyError:

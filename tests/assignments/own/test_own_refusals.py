@@ -179,6 +179,11 @@ def test_words_are_not_shared_under_a_name_of_the_book(tmp_path, week):
 
 def test_nothing_is_graded_or_written_if_a_file_is_refused(tmp_path, week, grade, capsys):
     (tmp_path / "sent" / "ada").mkdir(parents=True)
-    with pytest.raises(SystemExit):
-        grade("--questions", week(leaky_step=FILE.replace("POINTS = 2", "")))
-    assert "POINTS is missing" in capsys.readouterr().err and not (tmp_path / "grades").exists()
+    folder = week(leaky_step=FILE.replace("POINTS = 2", "POINTS = two"))
+    with pytest.raises(SystemExit) as ended:
+        grade("--questions", folder)
+    assert ended.value.code == 2 and not (tmp_path / "grades").exists()
+    line = 1 + folder.joinpath("leaky_step.py").read_text().splitlines().index("POINTS = two")
+    reason = "the file stops with NameError: name 'two' is not defined"
+    told = capsys.readouterr()
+    assert (told.err, told.out) == (f"{folder / 'leaky_step.py'}, line {line}: {reason}\n", "")
