@@ -27,9 +27,7 @@ class Plain(ast.NodeTransformer):
 
     def visit_FormattedValue(self, node):
         if is_naming(node.value):
-            name, *columns = node.value.args
-            if isinstance(name, ast.Constant):  # a label, which is the edition's in its code
-                name.value = words.translate(name.value, language=node.value.func.id)
+            _, *columns = node.value.args
             if columns:
                 node.format_spec = ast.JoinedStr([ast.Constant(str(columns[0].value))])
         return self.generic_visit(node)

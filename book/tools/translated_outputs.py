@@ -13,6 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from book.output_words import asks_for_names, own_comparison, own_names, own_value, parse, squeeze
+from companion import words
 
 NOT_COMPARED = "execution_count", "metadata", "traceback"  # keys of an output
 WIDGET = "application/vnd.jupyter.widget-view+json"  # has a random name
@@ -168,9 +169,11 @@ class Pattern(NamedTuple):
         return Pattern(english, self.own + other.own, self.changes or other.changes, other.ends, self.language)
 
     def named(self, language):
-        """Return the pattern for lines whose values have names, which are those of the edition in the translation."""
+        """Return the pattern for lines whose values and labels have names, which are those of the edition."""
         blanks = re.sub(r"(?:\\ )+", " *", self.english.pattern)
-        return self._replace(english=re.compile(blanks), language=language)
+        own = [None if text is None else words.translate(text, language=language) for text in self.own]
+        changes = self.changes or own != self.own
+        return self._replace(english=re.compile(blanks), own=own, changes=changes, language=language)
 
 
 def template_pairs(english, translated):
