@@ -54,8 +54,8 @@ def asks_for_names(source):
 
 
 def own_names(text, language):
-    """Return a text with the names of an edition, and each run of blanks as one: names differ in their widths."""
-    return squeeze(words.translate(text, language=language))
+    """Return a text with the names of an edition, and without blanks: names differ in their widths."""
+    return words.translate(text, language=language).replace(" ", "")
 
 
 def squeeze(text):

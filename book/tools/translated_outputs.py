@@ -155,13 +155,13 @@ class Pattern(NamedTuple):
     own: list[str | None]
     changes: bool  # whether the labels differ
     ends: bool  # whether the line ends here
-    language: str | None = None  # of names among the values; lines then have no runs of blanks
+    language: str | None = None  # of names among the values; blanks then do not count
 
     def replace(self, match):
         """Return the line with the edition's labels for a match of the English one."""
         values = (own_names(value, self.language) if self.language else value for value in match.groups())
         line = "".join(next(values) if text is None else text for text in self.own)
-        return squeeze(line) if self.language else line
+        return line.replace(" ", "") if self.language else line
 
     def join(self, other):
         """Return the pattern of a line that another `print` goes on with."""
@@ -256,7 +256,7 @@ def line_follows(line, own, cell_patterns):
     """Return whether a printed line is the English one with its labels replaced."""
     unchanged = line == own
     if language := next((pattern.language for pattern in cell_patterns), None):
-        own = squeeze(own)
+        own = own.replace(" ", "")
         unchanged = own_names(line, language) == own
     for pattern in cell_patterns:
         if not pattern.ends:  # another `print` goes on with this line
