@@ -9,5 +9,6 @@
 - `quotes.toml`: numbers from the chapters' stored outputs, and where they stand. `quotes.py` reads them.
 - `calls.toml`: wrong and right calls, which are run when the sheet is made.
 
-The command is `make sheets`. The site has the sheets as `<language>/sheets/<sheet>.html`.
+The command is `make sheets`. The site has the sheets as `<language>/sheets/<sheet>.html`; pages link to them by
+`[words](sheets/lstm.html)`, which book/site/extension/languages.py resolves.
 """

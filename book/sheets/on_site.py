@@ -35,6 +35,11 @@ def can_be_made(edition):
     )
 
 
+def is_sheet(name):
+    """Return whether there is a sheet of this name."""
+    return (FOLDER / "templates" / f"{name}.html").is_file() and name != "sheet"
+
+
 def pages_used(words):
     """Return the pages to which the sheets lead: those of the words, and those of the sheets' modules."""
     files = [words, *(FOLDER / name for name in ("calls.toml", "learning.py", "recurrences.py"))]

@@ -42,6 +42,8 @@ CHAPTER = r"""# Chapter
 
 Inline $x_t \in \mathbb{R}^D$.
 
+Print [a sheet](sheets/lstm.html), which this book does not have.
+
 $$
 \begin{aligned} h_t &= \tanh(W_{ih} x_t) \\ y_t &= h_t \end{aligned}
 $$ (step)

@@ -1,6 +1,10 @@
-"""Links to each page in the other languages: the switcher, links for search engines, and English for missing pages."""
+"""Links to each page in the other languages: the switcher, links for search engines, and English for missing pages.
+
+Links to sheets, `[words](sheets/lstm.html)`, are here, too, since an edition may lack its sheets.
+"""
 
 import posixpath
+import re
 from html import escape
 from pathlib import Path
 
@@ -10,6 +14,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from book import editions
 from book.site.extension.interface_words import edition_of
+
+SHEET = re.compile(r"sheets/(\w+)\.html")
 
 
 def set_base_address(app, config):
@@ -69,8 +75,32 @@ class LinkMissingPagesToEnglish(SphinxPostTransform):
                 node.replace_self(nodes.reference("", "", *node.children, refuri=address, internal=True))
 
 
+class LinkSheets(SphinxPostTransform):
+    """Link sheets, which the site gets after its pages: those of the edition, else the English ones, else none."""
+
+    default_priority = 8
+
+    def run(self, **kwargs):
+        from book.sheets import on_site  # late: only pages with such links need it
+
+        edition, original = edition_of(self.app), editions.read(editions.BOOK / editions.ORIGINAL)
+        for node in list(self.document.findall(addnodes.pending_xref)):
+            if node["reftype"] != "myst" or not (sheet := SHEET.fullmatch(node["reftarget"])):
+                continue
+            if not on_site.is_sheet(sheet[1]):
+                continue  # MyST warns
+            made = [one for one in (edition, original) if on_site.can_be_made(one)] if is_on_site(self.app) else []
+            if made:
+                above = "" if made[0] == edition else f"../{original.language}/"
+                link = nodes.reference("", "", *node.children, refuri=above + sheet[0], internal=True)
+                node.replace_self(link)
+            else:
+                node.replace_self(node.children)
+
+
 def setup(app):
     app.add_post_transform(LinkMissingPagesToEnglish)
+    app.add_post_transform(LinkSheets)
     app.connect("config-inited", set_base_address)
     app.connect("html-page-context", link_languages)
     app.add_js_file("languages.js", loading_method="defer")
