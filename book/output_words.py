@@ -16,6 +16,7 @@ from companion import words
 COMPANION = Path(__file__).resolve().parents[1] / "companion"
 PICTURES = COMPANION / "figures" / "pictures"
 COMPARISON = tomllib.loads((COMPANION / "proof.toml").read_text(encoding="utf-8"))  # language → words of `compare`
+NO_ENTRIES = {"between", "language"}  # keys of words that are no text of their own
 NAMING = {"ja", "ko", "zh"}  # functions of companion.words
 
 
@@ -102,6 +103,53 @@ def aligned(rows):
     widths = [max(map(words.width, column)) for column in zip(*rows)]
     lines = ("  ".join(map(words.fit, row, widths)) for row in rows)
     return [line.rstrip() for line in lines]
+
+
+def own_forecasts(text, language):
+    """Return what `companion.learning.own_series.compare` prints, in the words of an edition."""
+    english, own = forecast_words(ORIGINAL), forecast_words(language)
+    lines = []
+    for line in text.split("\n"):
+        if line.startswith("| "):
+            cells = [re.fullmatch(r"(\**)(.*?)\1", cell) for cell in line[2:-2].split(" | ")]
+            line = f"| {' | '.join(m[1] + in_own_words(m[2], english['table'], own['table']) + m[1] for m in cells)} |"
+        elif not line.startswith("|"):
+            line = in_own_words(line, english["verdicts"], own["verdicts"], english["verdicts"]["between"])
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def in_own_words(text, english, own, between=""):
+    """Return a text in which one entry of `english` follows another in the entries of `own`. Other texts stay."""
+    for key, entry in sorted(english.items(), key=lambda item: -len(item[1])):
+        if key in NO_ENTRIES or not entry or not (match := entry_pattern(entry).match(text)):
+            continue
+        table, own_table = (forecast_words(words["language"])["table"] for words in (english, own))
+        values = {
+            name: in_own_words(value, table, own_table) if name in ("best", "winner") else value
+            for name, value in match.groupdict().items()
+        }
+        if rest := text[match.end() :].removeprefix(between):
+            rest = own.get("between", "") + in_own_words(rest, english, own, between)
+        return own[key].format(**values) + rest
+    return text
+
+
+@cache
+def entry_pattern(entry):
+    """Return a pattern of an entry, with a group for each of its values: a number, or the name of a forecast."""
+    names = [name for name in forecast_words(ORIGINAL)["table"].values() if name and "{" not in name]
+    parts = re.split(r"\{(\w+)\}", entry)
+    value = rf"[\d.,]*\d|{'|'.join(map(re.escape, names))}"
+    return re.compile("".join(f"(?P<{part}>{value})" if k % 2 else re.escape(part) for k, part in enumerate(parts)))
+
+
+@cache
+def forecast_words(language):
+    """Return the parts of the words of `own_series.compare` in a language, each with the language."""
+    path = COMPANION / "learning" / "own_series" / "words" / f"{language}.toml"
+    parts = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: {**entries, "language": language} for name, entries in parts.items()}
 
 
 @cache

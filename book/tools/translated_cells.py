@@ -110,6 +110,8 @@ def normalised_code(source):
             node.value.value = ORIGINAL if node.value.value in languages else node.value.value
         if is_call(node, COMPARED):
             node.keywords = [word for word in node.keywords if word.arg != "language"]
+        if is_call(node, {"text"}) and node.args and constant(node.args[0]) in languages:
+            node.args[0].value = ORIGINAL
         if is_check(node):
             node.keywords = [
                 word for word in node.keywords if word.arg != "lang" or constant(word.value) not in languages

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from book.output_words import asks_for_names, own_comparison, own_names, own_value, parse, squeeze
+from book.output_words import asks_for_names, own_comparison, own_forecasts, own_names, own_value, parse, squeeze
 from companion import words
 
 NOT_COMPARED = "execution_count", "metadata", "traceback"  # keys of an output
@@ -321,6 +321,8 @@ def output_follows(english, translated, output, own, language):
             output["data"] = {kind: own_value(value, language) for kind, value in output["data"].items()}
         if text is not None:
             text = own_comparison(text, language)
+    if text is not None and f'.text("{language}")' in translated:
+        text = own_forecasts(text, language)
     if output != own or (text is None) != (printed is None):
         return False
     return text is None or text_follows(text, printed, english, translated, language)

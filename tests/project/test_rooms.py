@@ -67,6 +67,7 @@ ROOMS["book.site"] |= {"book.site.browser", "book.site.extension.mathematics", "
 ROOMS["book.exam"] = {"book.editions", "book.questions", "book.site", "book.site.browser"}
 ROOMS["book.tools"] = {
     "book.output_words",
+    "companion.words",
     "book.site.browser",
     "book.editions",
     "book.chapter_headings",

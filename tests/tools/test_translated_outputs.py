@@ -8,6 +8,8 @@ from torch import nn
 from book.output_words import COMPARISON, pictures
 from book.tools import translated_cells, translations
 from companion import compare
+from companion.learning.own_series.comparison import Comparison, Score
+from companion.learning.own_series.words import Note
 
 EPOCHS = 'for n in range(2):\n    print(f"epoch {n}: {n / 2:.1f}", end="  ")\nprint(f"\\nheld out: {0.5:.0%} right")'
 EPOCHS_JA = (
@@ -195,6 +197,29 @@ NAMED_JA = 'for kind in kinds:\n    print(f"{ja(kind, 12)}{x:6.2f}  率", f"{ja(
 def test_names_of_the_companion_are_those_of_the_language(code, text, own, expected):
     cells = ((source, [new_output("stream", text=printed)]) for source, printed in ((NAMED, text), (code, own)))
     assert follows(*cells) is expected
+
+
+@pytest.mark.parametrize("language", ["ja", "ko", "zh"])
+@pytest.mark.parametrize("best", ["lstm", "linear"])
+def test_forecasts_for_an_own_series_have_the_words_of_the_language(language, best):
+    """Check what `own_series.compare` prints, and that English words, or another number, are refused."""
+    verdict = [Note("verdicts", "lstm_clear" if best == "lstm" else "simple_unclear", {"gain": 4, "seeds": 3})]
+    verdict[0].values["best"] = Note("table", "linear", {})
+    verdict += [Note("verdicts", "gain", {"gain": "8.5", "winner": Note("table", best, {})})]
+    split = [Note("verdicts", "split", {"learned": "1,876", "chosen": 292, "count": 293, "tested": 293})]
+    split += [Note("verdicts", "no_season", {})]
+    empty = torch.zeros(0), torch.zeros(0)
+    linear = Score("linear", 2.27, Note("table", "set_linear", {"length": 14}), *empty, (2.27,))
+    lstm = Score("lstm", 2.18, Note("table", "set_lstm", {"length": 14, "rate": 0.01}), *empty, (2.16, 2.19))
+    compared = Comparison(None, [linear, lstm], best, verdict, split, "", ([], [], {}))
+
+    def cell(language, text):
+        return f'print(compare(mine).text("{language}"))', [new_output("stream", text=text + "\n")]
+
+    english, own = compared.text("en"), compared.text(language)
+    assert follows(cell("en", english), cell(language, own), language)
+    assert not follows(cell("en", english), cell(language, english), language)
+    assert not follows(cell("en", english), cell(language, own.replace("2.16", "2.15")), language)
 
 
 @pytest.mark.parametrize("language", ["en", *translations.editions()])
