@@ -1,5 +1,6 @@
 """Calls that people get wrong, run with torch when the sheet is made."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,10 @@ class Call:
         except Exception as error:
             return error, scope
         return None, scope
+
+    def shown(self, lines, comments):
+        """Return lines as the sheet shows them. comments: the words of each comment."""
+        return re.sub(r"# \{(\w+)\}", lambda match: f"# {comments[match[1]]}", lines.strip())
 
     @property
     def message(self):

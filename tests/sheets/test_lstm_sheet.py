@@ -6,11 +6,12 @@ import re
 
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from torch import nn
 
 from book.sheets import chapters, lstm
 from book.sheets.calls import calls
-from book.sheets.document import read_words
+from book.sheets.document import make, read_words
 
 CALLS = {call.name: call for call in calls()}
 CONFIGURATIONS = list(itertools.product((1, 2, 3), (False, True), (0, 4), (False, True)))
@@ -181,3 +182,24 @@ def test_every_call_and_argument_has_words():
         words = read_words(language)["lstm"]
         assert list(words["calls"]) == list(CALLS) and list(words["arguments"]) == list(lstm.arguments())
         assert set(words["gates"]) == set(lstm.GATES)
+
+
+@pytest.mark.filterwarnings("ignore:path is deprecated:DeprecationWarning")  # by the package with the formulas' font
+def test_comments_in_calls_are_in_the_language_of_the_sheet():
+    names = {name for call in CALLS.values() for name in re.findall(r"\{(\w+)\}", call.wrong + call.right)}
+    for language in ("en", "ja", "ko", "zh"):
+        comments = read_words(language)["lstm"]["comments"]
+        assert set(comments) == names
+        shown = BeautifulSoup(make("lstm", language), "html.parser").select(".calls pre")
+        told = [line.partition("# ")[2] for pre in shown for line in pre.get_text().splitlines() if "# " in line]
+        assert set(told) == set(comments.values())
+
+
+def test_with_a_projection_the_last_equation_is_what_the_sheet_says():
+    layer = nn.LSTM(3, 6, proj_size=4, dtype=torch.float64)
+    x, h, c = torch.randn(3).double(), torch.randn(4).double(), torch.randn(6).double()
+    sums = layer.weight_ih_l0 @ x + layer.bias_ih_l0 + layer.weight_hh_l0 @ h + layer.bias_hh_l0
+    _, (h_n, c_n) = layer(x[None], (h[None], c[None]))
+    torch.testing.assert_close(h_n[0], layer.weight_hr_l0 @ (sums.chunk(4)[3].sigmoid() * c_n[0].tanh()))
+    for language in ("en", "ja", "ko", "zh"):
+        assert r"$h_t = W_{hr}\,(o_t \odot \tanh c_t)$" in read_words(language)["lstm"]["order"]
