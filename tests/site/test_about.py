@@ -51,6 +51,14 @@ def test_numbers_of_the_four_texts(language):
     assert rows(section(language, "texts"))[:6] == [*counted, perplexities, bits]
 
 
+def test_kinds_of_japanese_characters():
+    characters = set(load_text("ja"))
+    kana, kanji = (sum(low <= each <= high for each in characters) for low, high in ("ぁー", "一龠"))
+    said = section("ja", "texts")
+    assert f"日本語の{len(characters)}種類のうち、かなは{kana}種類（「ー」を含む）、漢字は{kanji}種類です" in said
+    assert f"表の{len(load_text('ja').split())}個" in said
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_chapters_that_read_the_text_of_the_edition(language):
     chapters = {

@@ -1,4 +1,4 @@
-"""Test the counts of the Korean text that the Korean chapter on language models quotes."""
+"""Test the counts of the Korean text that two Korean pages quote."""
 
 import re
 import unicodedata
@@ -21,10 +21,11 @@ def test_units_of_the_korean_text():
     once = sum(count == 1 for count in words.values())
     per_syllable = len(unicodedata.normalize("NFD", "".join(syllables))) / len(syllables)
     counts = [len(text), len(syllables), len(set(syllables)), len(set(letters)), words.total(), len(words), once]
-    said = cell("language_model", "the-path").source.split("**토큰화**")[1]
-    numbers = [int(number.replace(",", "")) for number in re.findall(r"(?<![\d.])\d[\d,]*(?![\d.])", said)]
-    assert numbers == counts
-    assert f"평균 {per_syllable:.1f}개" in said
+    (item,) = [line for line in cell("about", "page").source.splitlines() if "자모로 풀면" in line]
+    for said in (cell("language_model", "the-path").source.split("**토큰화**")[1], item):
+        numbers = [int(number.replace(",", "")) for number in re.findall(r"(?<![\d.])\d[\d,]*(?![\d.])", said)]
+        assert numbers == counts
+        assert f"평균 {per_syllable:.1f}개" in said
 
 
 def test_perplexities_of_two_editions():
