@@ -92,7 +92,10 @@ class Batch:
         self.submissions = {name: path for name, path in submissions.items() if os.path.realpath(path) != output}
         self.names = sorted(self.submissions) if variants else None
         settings = [list(self.wanted), language, self.limits, variants, cache.hash_sources()]
-        self.files = {name: cache.hash_files(path) for name, path in self.submissions.items()}
+        declarations = stored.Declarations()
+        self.files = {name: cache.hash_files(path, declarations) for name, path in self.submissions.items()}
+        if own := declarations.unknown():
+            say(f"These notebooks ask questions of your own ({', '.join(own)}): add QUESTIONS={' '.join(own)}")
         self.digests = {name: cache.cache_key(files, settings) for name, files in self.files.items()}
         self.seeds = {question: judge.draw_seed() for question in all_questions()}
         unpacked = [str(folder) for folder in listed.unpacked] if listed else []

@@ -205,9 +205,6 @@ def run(parser, arguments, at_end):
     for line in messages.untranslated_notice(arguments.lang or "en"):
         print(line)
     print_oddities(listed)
-    if own_names := stored.unknown_assignments(listed.paths.values()):
-        given = " ".join(own_names)
-        print(f"These notebooks ask questions of your own ({', '.join(own_names)}): add QUESTIONS={given}")
     limits = time_limits(arguments.seconds) if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()

@@ -4,11 +4,9 @@ import hashlib
 import json
 import os
 import re
-from contextlib import suppress
 from pathlib import Path
 
 from assignments.own.trials import check_question
-from assignments.read import folders
 from companion.check.engine.question import ADDED, all_questions
 from companion.check.own import build
 from companion.check.own.files import Fault, files_in
@@ -16,7 +14,8 @@ from companion.check.own.notebook import VARIABLE
 
 FOLDER = "questions"  # among the grades
 # The assignment in `own_question("week_3", …)`, as it is stored in a notebook, on the same line or on the next one
-DECLARED = re.compile(r'own_question\((?:\\n|[\s",]){0,40}\\"([a-z0-9_]{1,60})\\"')
+DECLARED = re.compile(rb'own_question\((?:\\n|[\s",]){0,40}\\"([a-z0-9_]{1,60})\\"')
+LONGEST = 200  # bytes of a match at most
 USED: list = []  # the QuestionFiles of this run
 GIVEN: list = []  # those among them that were given, and not only stored with the grades
 
@@ -44,18 +43,26 @@ def use(paths, output=None):
     return [pair for pair in loaded if pair[0] in GIVEN]
 
 
-def unknown_assignments(submissions):
-    """Return the assignments that notebooks declare with `own_question` and that are not known, in their order.
+class Declarations:
+    """The assignments that notebooks declare with `own_question`, found while their files are read for another purpose.
 
-    submissions: paths. Only their notebooks are read, as text.
+    Call it with each block of a file, in their order.
     """
-    known, declared = {question.assignment for question in all_questions().values()}, []
-    for submission in submissions:
-        for file in folders.readable_files(folders.files(Path(submission))[0])[1]:
-            if file.suffix == ".ipynb":
-                with suppress(OSError):
-                    declared += DECLARED.findall(file.read_text(encoding="utf-8", errors="replace"))
-    return [name for name in dict.fromkeys(declared) if name not in known]
+
+    def __init__(self):
+        self.declared, self.file, self.end = {}, None, b""
+
+    def __call__(self, file, block):
+        """Look for declarations in the next block of a file."""
+        if file.suffix == ".ipynb":
+            text = self.end + block if file == self.file else block  # a declaration may be in two blocks
+            self.declared |= dict.fromkeys(name.decode() for name in DECLARED.findall(text))
+            self.file, self.end = file, text[-LONGEST:]
+
+    def unknown(self):
+        """Return the declared assignments that are not known, in their order."""
+        known = {question.assignment for question in all_questions().values()}
+        return [name for name in self.declared if name not in known]
 
 
 def hash_files():

@@ -3,12 +3,14 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 import torch
 
 from assignments import forget
+from assignments.grade import cache
 from assignments.own import __main__ as command
 from assignments.own import notebooks, stored
 from companion.check.engine.question import ADDED, Draw, add_questions
@@ -128,17 +130,44 @@ def test_a_changed_file_is_graded_anew_and_stays_with_the_grades(tmp_path, week,
     assert {student for student, _ in rows(tmp_path / "grades")} == {"bo", "cy"}
 
 
-def test_a_batch_without_the_questions_names_them(tmp_path, week, released, grade):
+def unknown_in(path):
+    """Return the assignments that a submission declares and that are not known."""
+    declarations = stored.Declarations()
+    cache.hash_files(path, declarations)
+    return declarations.unknown()
+
+
+def test_a_batch_without_the_questions_names_them(tmp_path, week, released, grade, monkeypatch):
     notebook = released(week())
     put(tmp_path / "sent", "ada", "week_3.ipynb", notebook)
     nbformat.write(notebook, tmp_path / "sent" / "bo.ipynb")  # with a line of the file for each line of a cell
-    sent = [tmp_path / "sent" / "ada", tmp_path / "sent" / "bo.ipynb"]
-    assert stored.unknown_assignments(sent) == []
+    assert unknown_in(tmp_path / "sent" / "ada") == []
     ADDED.clear()
     add_questions([])
-    assert [stored.unknown_assignments([path]) for path in sent] == [["week_3"]] * 2
-    expected = "These notebooks ask questions of your own (week_3): add QUESTIONS=week_3\n"
-    assert expected in grade("--dry-run")
+    for path in (tmp_path / "sent" / "ada", tmp_path / "sent" / "bo.ipynb"):
+        assert unknown_in(path) == ["week_3"]
+    opened = []
+
+    def counted(file, *rest, open=open, **more):
+        opened.append(file)
+        return open(file, *rest, **more)
+
+    for module in ("builtins", "io"):  # pathlib uses that of io
+        monkeypatch.setattr(f"{module}.open", counted)
+    told = grade("--dry-run")  # other processes read what is in the notebooks
+    assert told.count("These notebooks ask questions of your own (week_3): add QUESTIONS=week_3\n") == 1
+    sent = [Path(file).name for file in opened if str(file).startswith(str(tmp_path / "sent"))]
+    assert sorted(sent) == ["bo.ipynb", "week_3.ipynb"]
+
+
+@pytest.mark.parametrize("before", [2**20 - 30, 2**20 - 10, 2**20, 2**21 - 20, 5])
+def test_a_declaration_is_found_wherever_it_is_in_a_file(tmp_path, before):
+    """Check blocks of 1 MiB that end in it."""
+    for name, text in (("ada", '"own_question(\\n",\n "    \\"week_4\\", '), ("bo", "own_question( no name")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.ipynb").write_text(" " * before + text, encoding="utf-8")
+    (tmp_path / "bo" / "b.ipynb").write_text('\\"week_5\\"', encoding="utf-8")  # in another file
+    assert (unknown_in(tmp_path / "ada"), unknown_in(tmp_path / "bo")) == (["week_4"], [])
 
 
 @pytest.mark.heavy
