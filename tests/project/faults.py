@@ -47,6 +47,10 @@ AREAS = {
     "live": ["tests/live", "small_torch/tests"],
     "checker": ["tests/check"],
     "grader": ["tests/assignments"],
+    "own": ["tests/assignments/own"],
+    "lms": ["tests/assignments/lms"],
+    "slides": ["tests/slides/test_cells.py", "tests/slides/test_marks.py"],  # the others build the site
+    "sheets": ["tests/sheets"],
 }
 PYTEST = ["-m", "pytest", "--nbval", "-x", "-q", "--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 TIMEOUT = 4 * 3600  # seconds; a fault may make a test run for ever

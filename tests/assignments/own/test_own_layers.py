@@ -56,3 +56,9 @@ def test_a_missing_weight_is_not_taken_for_torch_s_gates(week):
     stored.use([week(leaky_layer=stacked.replace("@ self.weight.T", "@ self.weight[: h_0.shape[1]].T"))])
     result = check("leaky_layer", answer([("self.weight", "self.matrix")]))
     assert result.mistakes == ["parameter_missing"] and "gate" not in repr(result)
+
+
+def test_an_answer_that_remembers_its_last_call_is_found(week):
+    stored.use([week(leaky_layer=LAYER.partition("MISTAKES")[0])])
+    changes = ("self.leak =", "self.calls = 0; self.leak ="), ("h_0, []", "h_0 + self.calls, []; self.calls += 1")
+    assert check("leaky_layer", answer(changes)).mistakes == ["remembers_last_call"]
