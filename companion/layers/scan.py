@@ -89,7 +89,7 @@ class Scan(torch.autograd.Function):
     def backward(ctx, grad):
         """Return the gradients of a, b and h_0."""
         a, h_0, h = ctx.saved_tensors
-        # δ_t = ∂L/∂h_t + a_{t+1} ⊙ δ_{t+1}
+        # δ_t = ∂L/∂y_t + a_{t+1} ⊙ δ_{t+1}
         later = torch.cat([torch.zeros_like(a[:1]), a[1:].flip(0)])
         delta = scan(later, grad.flip(0), torch.zeros_like(h_0)).flip(0)
         # ∂L/∂a_t = δ_t ⊙ h_{t-1},   ∂L/∂b_t = δ_t,   ∂L/∂h_0 = a_1 ⊙ δ_1
