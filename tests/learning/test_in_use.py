@@ -74,7 +74,7 @@ def test_the_test_year_was_warm():
 def test_learning_again_gains_little_on_the_weather_and_much_after_a_change():
     table = {}
     for line in printed("daily_forecast", "again-table").splitlines():
-        table[line[:15].strip(), line[15:33].strip()] = [float(x) for x in re.findall(r"([\d.]+) \(", line)]
+        table[line[:15].strip(), line[15:35].strip()] = [float(x) for x in re.findall(r"([\d.]+) \(", line)]
     plans = "once", "again, a year late", "again, at once"
     assert max(table["linear", plan][0] for plan in plans) - min(table["linear", plan][0] for plan in plans) < 0.005
     for name in ("linear, season", "five LSTMs"):

@@ -226,7 +226,7 @@ class FindingText:
     def notes(self):
         """Return a paragraph for each note about parameters, libraries and changed inputs."""
         notes = self.finding.notes
-        keys = {} if self.question.by_torch else {"extra": "extra_plainly"}
+        keys = {} if getattr(self.question, "by_torch", True) else {"extra": "extra_plainly"}
         renamed = [self.say("renamed", right=right, wrong=wrong) for right, wrong in notes.get("renamed", ())]
         listed = [
             self.say(keys.get(note, note), names=self.listed(f"`{name}`" for name in notes[note]))

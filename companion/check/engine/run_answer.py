@@ -259,11 +259,11 @@ def pick(names, values):
 
 
 def note_changes(before, after, outcome):
-    """Note in the outcome which tensors an answer has changed in place, also if it has changed them back.
+    """Note in the outcome which tensors an answer has changed in place, and not changed back.
 
     before: what `after`, clones of it, were when the answer got them.
     """
-    changed = {name for name, tensor in after.items() if tensor._version or not same(before[name], tensor)}
+    changed = {name for name, tensor in after.items() if not same(before[name], tensor)}
     if changed:  # a new dictionary: code that looks for the notes can put an object there that keeps none
         outcome.notes = {**outcome.notes, "changed": sorted(changed | set(outcome.notes.get("changed", ())))}
 
