@@ -215,7 +215,7 @@ unrolled.inReference = (searchTerms) => {
 };
 
 unrolled.asking = /^(assignment|index$|asked|glossary)/;
-unrolled.forTeachers = /^(teaching|grading|project|own_question)$/;
+unrolled.forTeachers = /^(about|teaching|grading|project|own_question)$/;
 
 /* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
  * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most 0.25
@@ -251,7 +251,7 @@ unrolled.rank = (searchTerms) => {
     page.score *= 1 + 0.5 * likeness ** 3;
     if (likeness === 1) continue;
     if (unrolled.asking.test(docnames[page.page])) page.score *= 0.3; // chapters explain
-    if (unrolled.forTeachers.test(docnames[page.page])) page.score *= 0.1; // and these pages name all topics
+    if (unrolled.forTeachers.test(docnames[page.page])) page.score *= 0.1; // these pages name all topics, too
   }
   return pages.filter((page) => page.has > 0.25 * most).sort((a, b) => b.score - a.score);
 };
