@@ -100,8 +100,9 @@ def call(answer, probe, outcome):
 
 
 def truth(model, series, learned):
-    spread, mean = torch.std_mean(series[:learned], dim=0)
-    return torch.addcmul(mean[0], model(torch.stack([(x - mean) / spread for x in series])), spread[0])
+    mean = series[:learned].sum(0) / learned
+    spread = ((series[:learned] - mean) ** 2).sum(0).div(learned - 1).sqrt()
+    return mean[0] + spread[0] * model(torch.stack([(x - mean) / spread for x in series]))
 
 
 def probes(draw):
