@@ -85,7 +85,7 @@ def own_comparison(text, language):
                 rows[0] = [f"| {rows[0][0]}", *rows[0][1:-1], f"{rows[0][-1]} |"]
                 lines[start:stop] = [" | ".join(row) for row in rows]
             else:
-                lines[start:stop] = aligned(rows)
+                lines[start:stop] = words.align(rows)
     return "\n".join(lines)
 
 
@@ -96,13 +96,6 @@ def own_difference(difference, own):
         if match := re.fullmatch(rf"{pattern}( \|)?", difference):
             return own[name].format(match[1]) + (match[2] or "")
     return difference
-
-
-def aligned(rows):
-    """Return the lines of a table as `compare` prints it. Chinese characters are as wide as two others."""
-    widths = [max(map(words.width, column)) for column in zip(*rows)]
-    lines = ("  ".join(map(words.fit, row, widths)) for row in rows)
-    return [line.rstrip() for line in lines]
 
 
 def own_forecasts(text, language):

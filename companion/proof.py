@@ -1,6 +1,5 @@
 """Proof that a scratch module equals its counterpart in `torch.nn`: outputs, states and gradients are compared."""
 
-import os
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from companion.layers.linear import Linear
 from companion.layers.recurrent import RNNBase, RNNCellBase
 from companion.layers.sequence_layer import SequenceLayer
 from companion.layers.transformer import TransformerEncoderLayer
-from companion.words import fit, width
+from companion.words import align, language_of
 
 # The largest difference in float64, and in float32 as a share of the tensor's largest number.
 ABSOLUTE_BOUND = 1e-10
@@ -62,7 +61,7 @@ class Comparison(list[Row]):
 
     def __init__(self, rows: Iterable[Row], bound_text: str | None = None, language: str | None = None) -> None:
         super().__init__(rows)
-        self._words = WORDS.get(language or os.environ.get("UNROLLED_LANGUAGE", "en"), WORDS["en"])
+        self._words = WORDS.get(language_of(language), WORDS["en"])
         if bound_text is None and any(row.bound != ABSOLUTE_BOUND for row in self):
             self._within = self._words["below_share"].format(f"{RELATIVE_BOUND:.0e}")
         else:
@@ -81,10 +80,7 @@ class Comparison(list[Row]):
             yield row.tensor, shape, self._within if row.ok else different
 
     def __repr__(self) -> str:
-        cells = list(self._cells())
-        widths = [max(width(row[k]) for row in cells) for k in range(3)]
-        lines = ("  ".join(map(fit, row, widths)) for row in cells)
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join(align(self._cells()))
 
     def _repr_markdown_(self) -> str:
         head, *rows = self._cells()

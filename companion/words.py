@@ -3,11 +3,18 @@
 Cells of the Japanese edition print `ja(name, 15)` where the English cell prints `{name:15}`; `ko` and `zh` likewise.
 """
 
+import os
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from importlib.resources import files
+
+
+def language_of(language: str | None) -> str:
+    """Return `language`, or the language of the environment."""
+    return language or os.environ.get("UNROLLED_LANGUAGE", "en")
 
 
 @cache
@@ -33,6 +40,14 @@ def fit(text: str, columns: int, align: str = "<") -> str:
     """Return a text with blanks after it, or with `align` ">" before it, that together take so many columns."""
     blanks = " " * (columns - width(text))
     return blanks + text if align == ">" else text + blanks
+
+
+def align(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose columns are as wide as their longest text."""
+    rows = list(rows)
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(fit, row, widths)) for row in rows)
+    return [line.rstrip() for line in lines]
 
 
 def translate(text: object, columns: int | str = 0, *, language: str) -> str:

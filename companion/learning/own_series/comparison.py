@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from companion.learning.own_series.parts import CHOOSE, LEARN, TEST, Parts, Season
 from companion.learning.own_series.series import OwnSeries
-from companion.learning.own_series.words import Note, language_of, words
+from companion.learning.own_series.words import Note, words
 from companion.learning.series import Forecaster, LinearForecast, ask, fit
+from companion.words import language_of
 
 BLOCKS = {10: 2.26, 5: 2.78}  # blocks of the test part → the 97.5 % point of Student's t with one degree less
 SHOWN = 100  # steps in the picture

@@ -3,7 +3,8 @@
 from typing import Any
 
 from companion.learning.own_series.series import OwnSeries
-from companion.learning.own_series.words import language_of, words
+from companion.learning.own_series.words import words
+from companion.words import language_of
 
 # fonts with the characters of a language, if there are any: of Windows, of macOS, of Linux
 FONTS = """

@@ -9,7 +9,8 @@ from companion.extra import notebook_extra
 from companion.learning.own_series.comparison import Comparison, compare, decimals
 from companion.learning.own_series.notebook import to_notebook
 from companion.learning.own_series.series import read_csv
-from companion.learning.own_series.words import FileProblem, Note, language_of, words
+from companion.learning.own_series.words import FileProblem, Note, words
+from companion.words import language_of
 
 MIME = "application/vnd.unrolled.series+json"
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, LINE = 460, 260, 66, 66, 28, 19

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from companion.learning.own_series.columns import find_column, find_machine, find_times, find_value
 from companion.learning.own_series.table import Table, read_table, to_number
 from companion.learning.own_series.times import DAY, Times
-from companion.learning.own_series.words import FileProblem, Note, Step, language_of, note
+from companion.learning.own_series.words import FileProblem, Note, Step, note
 from companion.learning.series import SHIPPED
+from companion.words import language_of
 
 FEWEST = 100  # values that a comparison needs
 FILLED = 3  # steps: a longer gap is not filled

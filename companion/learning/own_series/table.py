@@ -17,8 +17,9 @@ from typing import Any
 
 from companion.learning.files import BYTE_ORDER_MARKS, OTHER_FORMATS
 from companion.learning.own_series.times import looks_like_time
-from companion.learning.own_series.words import FileProblem, Note, language_of, note
+from companion.learning.own_series.words import FileProblem, Note, note
 from companion.learning.tables import SEPARATOR_LINE
+from companion.words import language_of
 
 MAX_ROWS = 50_000
 SAMPLE = 400  # rows that are looked at to find out what a file and its columns are

@@ -1,17 +1,13 @@
 """The words of messages about a reader's own series, in the languages of the book (`words/`)."""
 
-import os
 import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from companion.words import language_of
+
 HERE = files("companion.learning.own_series") / "words"
-
-
-def language_of(language: str | None) -> str:
-    """Return `language`, or the language of the environment."""
-    return language or os.environ.get("UNROLLED_LANGUAGE", "en")
 
 
 @cache
