@@ -61,7 +61,8 @@ class Comparison:
             if len(score.seeds) > 1:
                 low, high = (f"{error:,.{digits}f}" for error in (min(score.seeds), max(score.seeds)))
                 setting += names["spread"].format(low=low, high=high, count=len(score.seeds))
-            rows.append(f"| {mark}{names[score.key]}{mark} | {mark}{score.error:,.{digits}f}{mark} | {setting} |")
+            name = names[score.key] + names.get(f"plain_{score.key}", "")
+            rows.append(f"| {mark}{name}{mark} | {mark}{score.error:,.{digits}f}{mark} | {setting} |")
         between = words(language)["verdicts"]["between"]
         said, split = (between.join(note.text(language) for note in notes) for notes in (self.verdict, self.split))
         return "\n".join([said, "", *rows, "", split])
