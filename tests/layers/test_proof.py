@@ -37,7 +37,7 @@ def test_prints_bounds_and_no_digits():
     exact = compare(*pair("RNN", 3, 5, dtype=torch.float64))
     assert str(exact).splitlines()[1].split() == ["output", "(5,", "3,", "5)", "below", "1e-10"]
     assert "| `output` | (5, 3, 5) | below 1e-10 |" in exact._repr_markdown_()
-    assert "below 1e-05 of the largest" in str(compare(*pair("RNN", 3, 5)))
+    assert "below 1e-05 of its largest number" in str(compare(*pair("RNN", 3, 5)))
     assert "below 2 of 3" in str(Comparison(exact, "2 of 3"))
 
 
