@@ -1,12 +1,15 @@
 """Test that a translated cell's outputs follow from the English ones exactly if only labels are replaced."""
 
+import re
+
 import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_output
 from torch import nn
 
-from book.output_words import COMPARISON, pictures
+from book.output_words import COMPARISON, parse, pictures
 from book.tools import translated_cells, translations
+from book.tools.translated_outputs import templates
 from companion import compare
 from companion.learning.own_series.comparison import Comparison, Score
 from companion.learning.own_series.words import Note
@@ -232,6 +235,37 @@ def test_no_code_aligns_columns_by_full_width_blanks(language):
         if cell.cell_type == "code" and "\u3000" in cell.source
     ]
     assert wide == []
+
+
+# Two blanks or more align a column.
+BLANK_AFTER_STOP = re.compile("[：、，；。！？] (?! )")
+
+
+def blanks_after_stops(source):
+    """Return what a cell prints with a blank after a full-width stop of a label, with … for each value."""
+    lines = ["".join("…" if piece is None else piece for piece in template) for template in templates(parse(source))]
+    return [line for line in lines if BLANK_AFTER_STOP.search(line)]
+
+
+def test_blanks_after_stops_are_found():
+    """Check the two that `print` adds, by `sep` and `end`, and a list of values. A padded number is no label."""
+    assert blanks_after_stops('print("一致：", x)') == ["一致： …\n"]
+    assert blanks_after_stops('print(f"{x}，", end=" ")\nprint(y)') == ["…， "]
+    assert blanks_after_stops('print("重み：", *values)')
+    assert blanks_after_stops('for a in ["和：", "差："]: print(a, x)')
+    assert not blanks_after_stops('print(f"一致：{x}、{y:3}")\nprint("表：  ", x)\nprint("重み", *values)')
+
+
+@pytest.mark.parametrize("language", translations.editions())
+def test_no_label_has_a_blank_after_a_full_width_stop(language):
+    """Check what code prints. A full-width stop has its blank in itself: `print(f"一致：{x}")`."""
+    found = {
+        f"{page}#{cell.id}": lines
+        for page, path in translations.pages(language).items()
+        for cell in translations.read(path)
+        if cell.cell_type == "code" and (lines := blanks_after_stops(cell.source))
+    }
+    assert found == {}
 
 
 def test_no_translation_shows_a_table_of_compare_in_english():
