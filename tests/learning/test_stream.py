@@ -89,7 +89,7 @@ def test_indices_and_layers_alone_are_read():
     stream = Stream(layer)
     (outputs,) = stream.push([("A", [0.5, 1.5])])
     torch.testing.assert_close(outputs, layer(torch.tensor([[[0.5]], [[1.5]]]))[0][:, 0].detach())
-    assert repr(stream) == "Stream(LSTM, 1 users, 6 numbers of state each)"
+    assert repr(stream) == "Stream(LSTM, 1 user, 6 numbers of state each)"
 
 
 class Growing(nn.Module):

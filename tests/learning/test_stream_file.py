@@ -27,7 +27,7 @@ def test_files_that_are_cut_or_changed_are_refused(tmp_path):
     raw = path.read_bytes()
     for length in (0, 7, 50, 500, len(raw) // 2, len(raw) - 1):
         path.write_bytes(raw[:length])
-        with pytest.raises(ValueError, match=r"run.safetensors' is cut, or no safetensors file"):
+        with pytest.raises(ValueError, match=r"run.safetensors' is cut, or is not a safetensors file"):
             Stream.load(path)
     changed = bytearray(raw)
     changed[-3] ^= 1

@@ -127,7 +127,8 @@ class Stream:
 
     def __repr__(self) -> str:
         numbers = f"{self.states.numbers:,} numbers of state each"
-        return f"Stream({type(self.model).__name__}, {len(self):,} users, {numbers})"
+        users = f"{len(self):,} user{'s' * (len(self) != 1)}"
+        return f"Stream({type(self.model).__name__}, {users}, {numbers})"
 
     def push(self, arrived: Iterable[Arrived | tuple]) -> list[Tensor]:
         """Return the predictions after each value that arrived: for each of `arrived`, (T, num_outputs).

@@ -174,7 +174,7 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
-        raise ValueError(f"{str(path)!r} is cut, or no safetensors file ({error})") from None
+        raise ValueError(f"{str(path)!r} is cut, or is not a safetensors file ({error})") from None
     if metadata.get("format") != FORMAT or not {"version", "settings", "checksum"} <= metadata.keys():
         raise ValueError(f"{str(path)!r} is a safetensors file, but none of a stream")
     if metadata["version"] != str(VERSION):
