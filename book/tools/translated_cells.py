@@ -172,7 +172,8 @@ def fixed_parts(markdown, own_texts=False):
 
     own_texts: whether texts for students in its blocks of code are translated.
     """
-    counts, rest = Counter(), re.sub("`make lab LANGUAGE=[a-z]+`", "`make lab`", markdown)  # the edition's own chapters
+    # commands are for the edition's own language, and those of English need not name it
+    counts, rest = Counter(), re.sub("(?<=`)LANGUAGE=[a-z]+", "LANGUAGE", re.sub(" LANGUAGE=[a-z]+", "", markdown))
     rest = re.sub(r"\{repository\}`[^`\n]+`", "`{repository}`", rest)  # a link with translated words
     for name, pattern in {
         "block": r"(?ms)^(?:```|:::).*?^(?:```|:::)",

@@ -49,3 +49,12 @@ def test_readme_names_every_target_of_make(path):
     text = path.read_text(encoding="utf-8")
     for target in re.findall(r"(?m)^# make (\w+) ", (ROOT / "Makefile").read_text(encoding="utf-8")):
         assert target == "clean" or f"`make {target}`" in text, target
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_commands_print_in_the_readers_language(language):
+    """Check the pages, because exams and sheets are English where a command names no language."""
+    pages = [path.read_text(encoding="utf-8") for path in sorted((editions.BOOK / language).glob("*.md"))]
+    commands = [command for page in pages for command in re.findall(r"make (?:exam|slides|sheets) [^`\n]+", page)]
+    assert commands and all(OWN_LANGUAGE.findall(command) == [language] for command in commands), commands
+    assert {word for page in pages for word in OWN_LANGUAGE.findall(page)} == {language}

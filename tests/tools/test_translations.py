@@ -217,6 +217,16 @@ def test_a_changed_number_in_a_table_is_reported():
     assert ("table", "has, unlike the English cell, number in a table 1,042") in page_findings
 
 
+def test_a_command_may_name_the_language_of_its_edition():
+    english = new_markdown_cell("Run `make exam TOPICS=lstm`, or with `LANGUAGE=ja`.", id="exam")
+    for source, expected in (
+        ("`make exam TOPICS=lstm LANGUAGE=ko`、`LANGUAGE=ko`", []),
+        ("`make exam TOPICS=gru LANGUAGE=ko`、`LANGUAGE=ko`", ["lacks code `make exam TOPICS=lstm`"]),
+    ):
+        translated = new_markdown_cell(source, id="exam")
+        assert list(translated_cells.differences("page", english, translated, "ko"))[:1] == expected
+
+
 def test_comments_may_be_translated_but_not_dropped():
     english = new_code_cell('def f():\n    """One."""\n    return 1  # two', id="f")
     for source, expected in (
