@@ -31,6 +31,11 @@ def is_print(node):
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
 
 
+def is_prose(node):
+    """Return whether a node is a call of `prose`, which shows a text that a model wrote."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "prose"
+
+
 def plotted(call):
     """Return the arguments that a call writes into a plot, with those in lists, without the lists."""
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
@@ -46,7 +51,7 @@ def plotted(call):
 
 def shown(call):
     """Yield the nodes that a call prints or writes into a plot: whole arguments, and the parts of f-strings."""
-    if is_print(call):
+    if is_print(call) or is_prose(call):
         yield from (part for part, _ in pieces(call))
     for argument in plotted(call):
         for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:

@@ -184,6 +184,19 @@ def test_printed_labels_may_be_translated(source, text, what):
 
 
 @pytest.mark.parametrize(
+    "source, what",
+    [
+        ('prose(f"温度{x}：{written}")', []),
+        ('prose(f"温度{y}：{written}")', ["the code differs"]),
+        ('title(f"温度{x}：{written}")', ["the code differs"]),
+    ],
+)
+def test_labels_of_prose_may_be_translated(source, what):
+    english, other = printing('prose(f"temperature {x}: {written}")', ""), printing(source, "")
+    assert list(translated_cells.differences("page", english, other, "ja")) == what
+
+
+@pytest.mark.parametrize(
     "row, loop, what",
     [
         ('("全部", 3)', "print(name, n)", []),
