@@ -370,6 +370,8 @@ def test_what_a_page_says_of_speed():
     gains = [run["loop"] / run[way] for run in others for way in ("tree", "scan")]
     assert (round(min(gains), 1), round(max(gains), 1)) == (1.5, 7.6)
     assert all(1 < first["loop"] / first[way] < 1.1 for way in ("tree", "scan"))
+    faster = [run["chunks"] < run["loop"] for run in (first, *others)]
+    assert faster == [False, False, True, False]
     assert others[1]["loop"] > 1 and others[2]["scan"] < min(others[0]["scan"], others[1]["scan"])
     for run in evidence.load("speed", what="kept"):
         assert 0.3 < run["scan"] < 0.34 and abs(run["scan"] - run["loop"]) < 0.002
