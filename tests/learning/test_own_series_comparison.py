@@ -168,7 +168,7 @@ def test_gains_are_shares_of_the_larger_error():
         first, second = judge([last, linear, score("lstm", last.errors.tolist(), (last.error,))])
         assert (first.key, first.values["gain"], second.values["gain"]) == ("simple_clear", expected, expected)
     first, _ = judge([last, score("lstm", [0.9 * last.error, 1.02 * last.error] * 100, (0.96 * last.error,))])
-    assert first.text("en").count("4 % smaller than that of the best simpler forecast") == 1
+    assert first.text("en").count("4% smaller than that of the best simpler forecast") == 1
 
 
 @pytest.mark.parametrize("language", ["ja", "ko", "zh"])
