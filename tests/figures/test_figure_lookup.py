@@ -166,10 +166,10 @@ def test_question():
     table, figure = words("en", "lookup"), Lookup()
     e = figure.layer()(torch.tensor(figure.indices))
     answers = [e[2], figure.layer().weight[figure.indices[2] + 1], e[2] + e[3]]
-    assert figure.text[2:4] == "ll" and "an l at place 2 and another l at place 3" in table["question"]
+    assert figure.text[2:4] == "ll" and "an l at position 2 and another l at position 3" in table["question"]
     assert [torch.equal(e[3], answer) for answer in answers] == [k == table["right"] for k in range(3)]
     assert figure.place == 0 and len(table["because"]) == 3
-    assert all(f"Move the place from 2 to 3: the index stays {figure.indices[3]}" in text for text in table["because"])
+    assert all(f"Move the position from 2 to 3: the index stays {figure.indices[3]}" in text for text in table["because"])
 
 
 def test_training_step_fits_on_the_screen(browser):

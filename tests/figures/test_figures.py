@@ -121,7 +121,7 @@ def changed(figure, name):
 
 # figure → (traits that are set one after another, parts of the sentences that it then shows, or must not show).
 NOT = "does not say "
-ROW_0 = "Row 0 was read at 3 of 8 places, but it is padding_idx: what is sent back to it is dropped."
+ROW_0 = "Row 0 was read at 3 of 8 positions, but it is padding_idx: what is sent back to it is dropped."
 SENTENCES = {
     "gates": [
         ({"bias": [0, 0, 0, 0]}, "✗ first input kept: 0.00 left", "✗ later ones kept out: 0.86 in"),
@@ -130,7 +130,7 @@ SENTENCES = {
         ({"bias": [-6, 6, 0, 0]}, "✓ first input kept: 0.84 left", "✓ later ones kept out: 0.10 in"),
     ],
     "lookup": [
-        ({"text": "hello", "place": 0}, "Place 0 holds “h”, which is index 3.", "row 3: 3.1, 3.2, 3.3.", ROW_0),
+        ({"text": "hello", "place": 0}, "Position 0 holds “h”, which is index 3.", "row 3: 3.1, 3.2, 3.3.", ROW_0),
         ({"text": "hellowor"}, NOT + "Row 0"),
         ({"text": "hello", "padding_idx": None}, NOT + "Row 0"),
         ({"padding_idx": 0, "place": 7}, "row 0: 0.0, 0.0, 0.0.", ROW_0),
