@@ -46,7 +46,7 @@ def test_intervals_hold_but_for_climatology():
 def test_alarms_ring_where_forecasts_know_the_season():
     table = {name: numbers for name, numbers in rows("alarm").items() if name and len(numbers) == 8}
     # limit, false alarms, then days until it rings, and the share that rings, at +3, +5 and -5 °C
-    for name in ("as yesterday", "linear"):
+    for name in ("persistence", "linear"):
         assert all(table[name][k] == 61 and table[name][k + 1] < 50 for k in (2, 4, 6))
     for name in ("climatology", "linear, season", "five LSTMs"):
         assert all(table[name][k] < 14 and table[name][k + 1] > 75 for k in (2, 4))
