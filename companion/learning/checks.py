@@ -50,7 +50,7 @@ def first_loss(model: nn.Module, inputs: Tensor, targets: Tensor) -> FirstLoss:
     """Return a model's loss, and log V, the loss of guessing among V classes: about the same before learning.
 
     inputs: the model's inputs, T steps of B sequences. targets: (T, B), classes. A much larger loss means that the
-    first weights or the inputs are too large; a much smaller one that the answer is among the inputs.
+    first weights or the inputs are too large; a much smaller one that the weights are not new, or the loss is wrong.
     """
     check_batch(inputs, targets)
     with evaluation_mode(model):
