@@ -1,4 +1,4 @@
-"""The gated delta rule as released: Qwen3-Next, Qwen3.5 and OLMo hybrid (`DeltaMixer`), Kimi Linear (`KimiMixer`).
+"""The gated delta rule as released: Qwen3-Next, Qwen3.5 and Olmo Hybrid (`DeltaMixer`), Kimi Linear (`KimiMixer`).
 
 Songlin Yang, Jan Kautz and Ali Hatamizadeh, "Gated Delta Networks" (2024), arXiv 2412.06464, section 3.4; Kimi Team,
 "Kimi Linear" (2025), arXiv 2510.26692, section 3.
@@ -21,7 +21,7 @@ class DeltaMixer(Mixer):
 
     num_heads: of the values. num_key_heads: of queries and keys, each for num_heads / num_key_heads heads of values;
     num_heads if None. key_size, value_size: features of a head; hidden_size / num_heads if None. most: upper bound of
-    β; 2 in OLMo hybrid. eps: of the norm. Rows of `weight_ih_l0`: q, k, v, the gate z, b of β and a of the decay.
+    β; 2 in Olmo Hybrid. eps: of the norm. Rows of `weight_ih_l0`: q, k, v, the gate z, b of β and a of the decay.
     State: a tuple of the last three inputs of the convolution, (B, channels, 3), and S (B, num_heads, value_size,
     key_size). Other arguments and the call: `SequenceLayer`. ValueError for numbers of heads that do not divide, and
     for a `most` that is not above 0 and at most 2.
