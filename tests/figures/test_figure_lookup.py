@@ -169,7 +169,8 @@ def test_question():
     assert figure.text[2:4] == "ll" and "an l at position 2 and another l at position 3" in table["question"]
     assert [torch.equal(e[3], answer) for answer in answers] == [k == table["right"] for k in range(3)]
     assert figure.place == 0 and len(table["because"]) == 3
-    assert all(f"Move the position from 2 to 3: the index stays {figure.indices[3]}" in text for text in table["because"])
+    said = f"Move the position from 2 to 3: the index stays {figure.indices[3]}"
+    assert all(said in text for text in table["because"])
 
 
 def test_training_step_fits_on_the_screen(browser):
