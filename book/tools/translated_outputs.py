@@ -26,14 +26,9 @@ WRITERS = {
 }  # fmt: skip
 
 
-def is_print(node):
-    """Return whether a node is a call of `print`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-
-
-def is_prose(node):
-    """Return whether a node is a call of `prose`, which shows a text that a model wrote."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "prose"
+def is_call_of(node, *names):
+    """Return whether a node is a call of one of these functions."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
 
 def plotted(call):
@@ -51,7 +46,7 @@ def plotted(call):
 
 def shown(call):
     """Yield the nodes that a call prints or writes into a plot: whole arguments, and the parts of f-strings."""
-    if is_print(call) or is_prose(call):
+    if is_call_of(call, "print", "prose"):
         yield from (part for part, _ in pieces(call))
     for argument in plotted(call):
         for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
@@ -118,12 +113,12 @@ def labels(source):
 
 def templates(tree):
     """Yield what each `print` writes, once for each row of the loops around it: strings, and None for each value."""
-    calls = [node for node in ast.walk(tree) if is_print(node)]
+    calls = [node for node in ast.walk(tree) if is_call_of(node, "print")]
     loops_of = {id(call): [] for call in calls}
     for node in ast.walk(tree):
         if labels_of_rows := [row for row in rows(node) if row]:
             for call in ast.walk(node):
-                if is_print(call):
+                if is_call_of(call, "print"):
                     loops_of[id(call)].append(labels_of_rows)
     for call in calls:
         choices = [{}]

@@ -70,8 +70,8 @@ def overfit(
 ) -> list[float]:
     """Return the losses of a copy of the model that learns this one batch again and again, for `steps` steps of Adam.
 
-    The copy learns without dropout. Its losses should come near 0. If they do not, the fault is in the model or the
-    loop, and not in the data's difficulty.
+    The copy learns without dropout, in a loop of this function. Its losses should come near 0. If they do not, the
+    fault is in the model, and not in the data's difficulty.
     """
     check_batch(inputs, targets)
     if steps < 1:

@@ -1,5 +1,7 @@
 """Test what the chapter on attention says of the weights: which word has the largest one when a digit is written."""
 
+import functools
+
 import pytest
 
 from companion.learning.numeral_readers import load_reader
@@ -70,13 +72,15 @@ def test_own_words_of_typical_numbers():
         assert found == expected.split(), (number, language)
 
 
+@functools.cache
 def largest_weights(language):
-    """Yield (words, digit, own word, next own word, largest weight) for the digits of numbers written correctly.
+    """Return (words, digit, own word, next own word, largest weight) for the digits of numbers written correctly.
 
     A 0 gets the own word of the digit before it. Words are given by their indices; the end has the index after the
     last word.
     """
     reader, task = load_reader(language)
+    looks = []
     for length in LENGTHS:
         several = task.held_out(length, EACH)
         (words, lengths, _), _ = task.batch(several)
@@ -86,7 +90,8 @@ def largest_weights(language):
                 for k, look in enumerate(found.weights.argmax(1).tolist()[:-1]):
                     last = last if own[k] is None else own[k]
                     following = next((at for at in own[k + 1 :] if at is not None), len(spoken))
-                    yield spoken, str(number)[k], last, following, look
+                    looks.append((spoken, str(number)[k], last, following, look))
+    return looks
 
 
 # language → how often the largest weight lies at least on the digit's own word
