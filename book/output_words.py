@@ -38,9 +38,14 @@ class Plain(ast.NodeTransformer):
         return node.args[0] if is_naming(node) else node
 
 
+def is_call_of(node, *names):
+    """Return whether a node is a call of one of these functions."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+
+
 def is_naming(node):
     """Return whether a node calls `ja`, `ko` or `zh`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMING
+    return is_call_of(node, *NAMING)
 
 
 def parse(source):

@@ -9,7 +9,7 @@ from functools import cache
 
 from book.editions import ORIGINAL
 from book.editions import editions as all_editions
-from book.output_words import parse
+from book.output_words import is_call_of, parse
 from book.tools.translated_outputs import label_nodes, outputs_follow
 
 # Cells (page#cell) whose outputs differ, because a chapter about a text uses a text in the edition's language. Such a
@@ -123,7 +123,7 @@ def normalised_code(source):
 
 def is_check(node):
     """Return whether a node calls the checker."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CHECKER
+    return is_call_of(node, *CHECKER)
 
 
 def is_call(node, names):

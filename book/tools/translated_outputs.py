@@ -12,7 +12,16 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from book.output_words import asks_for_names, own_comparison, own_forecasts, own_names, own_value, parse, squeeze
+from book.output_words import (
+    asks_for_names,
+    is_call_of,
+    own_comparison,
+    own_forecasts,
+    own_names,
+    own_value,
+    parse,
+    squeeze,
+)
 from companion import words
 
 NOT_COMPARED = "execution_count", "metadata", "traceback"  # keys of an output
@@ -24,11 +33,6 @@ WRITERS = {
     "annotate", "legend", "set_title", "set_xlabel", "set_xticklabels", "set_xticks", "set_ylabel", "set_yticklabels",
     "set_yticks", "text",
 }  # fmt: skip
-
-
-def is_call_of(node, *names):
-    """Return whether a node is a call of one of these functions."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
 
 def plotted(call):
